@@ -1,0 +1,1 @@
+//! Benchmarks live beside this file; the library is empty.

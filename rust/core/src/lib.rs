@@ -1,0 +1,2 @@
+//! The mathematics of fedrank, free of Python.
+#![warn(missing_docs)]
