@@ -1,2 +1,19 @@
 //! The mathematics of fedrank, free of Python.
-#![warn(missing_docs)]
+//!
+//! A ranking is a rank vector: `r[i]` is the position of item `i`, 0 the best. Many
+//! rankings are one flat slice, row after row; [`Rankings`] is such a slice, checked.
+//! The numbers M1, M2, … are the equations of `docs/method.md`.
+
+pub mod consensus;
+pub mod error;
+pub mod footrule;
+pub mod kendall;
+pub mod lehmer;
+pub mod mallows;
+pub mod pairwise;
+pub mod ranking;
+mod rankset;
+pub mod stream;
+
+pub use error::{Error, Result};
+pub use ranking::{Profile, Rankings, Ties};

@@ -1,5 +1,202 @@
-//! Thin Python bindings: NumPy in, NumPy out.
+//! Thin Python bindings: view, detach, convert. They compute nothing.
+//!
+//! Ranks must have been validated (`fedrank.rankings.as_rankings` does); signatures are in
+//! `python/fedrank/_core.pyi`, documentation in the functions that call these.
+#![allow(missing_docs, clippy::needless_pass_by_value)]
+
+mod array;
+mod error;
+
 use pyo3::prelude::*;
 
-#[pymodule]
-mod _core {}
+#[pymodule(gil_used = false)]
+mod _core {
+    use fedrank_core::consensus::{self, Consensus};
+    use fedrank_core::mallows::Phi;
+    use fedrank_core::{Rankings, Ties, footrule, kendall, lehmer, pairwise, ranking};
+    use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
+    use pyo3::prelude::*;
+
+    use crate::array::{Ranks, Weights, c_order, key, matrix, profile, rankings, vector};
+    use crate::error::{Error, Result};
+
+    type Array1<'py, T> = Bound<'py, PyArray1<T>>;
+    type Array2<'py, T> = Bound<'py, PyArray2<T>>;
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    const KEMENY_EXACT_UPTO: usize = consensus::kemeny::EXACT_UPTO;
+
+    #[pyfunction]
+    fn validate(py: Python<'_>, ranks: Ranks<'_>) -> Result<()> {
+        let (ranks, n) = c_order(&ranks)?;
+        py.detach(|| Rankings::new(bytemuck::cast_slice(ranks), n))?;
+        Ok(())
+    }
+
+    #[pyfunction]
+    fn from_scores<'py>(
+        py: Python<'py>,
+        scores: PyReadonlyArray2<'py, f64>,
+        ties: &str,
+        seed: &[u8],
+    ) -> Result<Array2<'py, i32>> {
+        let (scores, n) = c_order(&scores)?;
+        let ties = tie_rule(ties, seed)?;
+        let mut ranks = vec![0_u32; scores.len()];
+        py.detach(|| ranking::from_scores(scores, n, ties, &mut ranks))?;
+        matrix(py, ranks, n)
+    }
+
+    #[pyfunction]
+    fn invert<'py>(py: Python<'py>, ranks: Ranks<'py>) -> Result<Array2<'py, i32>> {
+        let rows = rankings(&ranks)?;
+        matrix(py, py.detach(|| ranking::invert_rows(rows)), rows.n())
+    }
+
+    #[pyfunction]
+    fn kendall_distance<'py>(
+        py: Python<'py>,
+        a: Ranks<'py>,
+        b: Ranks<'py>,
+    ) -> Result<Array2<'py, i64>> {
+        let (a, b) = (rankings(&a)?, rankings(&b)?);
+        matrix(py, py.detach(|| kendall::distances(a, b))?, b.len())
+    }
+
+    #[pyfunction]
+    fn kendall_total(
+        py: Python<'_>,
+        ranks: Ranks<'_>,
+        weights: Weights<'_>,
+        consensus: Ranks<'_>,
+    ) -> Result<(u64, u32)> {
+        let profile = profile(&ranks, &weights)?;
+        let consensus = rankings(&consensus)?;
+        Ok((py.detach(|| kendall::total(&profile, consensus.row(0)))?, profile.total()))
+    }
+
+    #[pyfunction]
+    fn footrule_distance<'py>(
+        py: Python<'py>,
+        a: Ranks<'py>,
+        b: Ranks<'py>,
+    ) -> Result<Array2<'py, i64>> {
+        let (a, b) = (rankings(&a)?, rankings(&b)?);
+        matrix(py, py.detach(|| footrule::distances(a, b))?, b.len())
+    }
+
+    #[pyfunction]
+    fn pairwise_counts<'py>(
+        py: Python<'py>,
+        ranks: Ranks<'py>,
+        weights: Weights<'py>,
+    ) -> Result<Array2<'py, i64>> {
+        let profile = profile(&ranks, &weights)?;
+        matrix(py, py.detach(|| pairwise::counts(&profile)), profile.n())
+    }
+
+    #[pyfunction]
+    fn lehmer_encode<'py>(py: Python<'py>, ranks: Ranks<'py>) -> Result<Array2<'py, i32>> {
+        let rows = rankings(&ranks)?;
+        matrix(py, py.detach(|| lehmer::encode_rows(rows)), rows.n())
+    }
+
+    #[pyfunction]
+    fn lehmer_decode<'py>(py: Python<'py>, codes: Ranks<'py>) -> Result<Array2<'py, i32>> {
+        let (codes, n) = c_order(&codes)?;
+        matrix(py, py.detach(|| lehmer::decode_rows(bytemuck::cast_slice(codes), n))?, n)
+    }
+
+    #[pyfunction]
+    fn mallows_sample<'py>(
+        py: Python<'py>,
+        phi: f64,
+        center: Ranks<'py>,
+        size: usize,
+        seed: &[u8],
+    ) -> Result<Array2<'py, i32>> {
+        let (phi, center, key) = (Phi::new(phi)?, rankings(&center)?, key(seed)?);
+        matrix(py, py.detach(|| phi.sample(center, size, key)), center.n())
+    }
+
+    #[pyfunction]
+    fn mallows_log_prob<'py>(
+        py: Python<'py>,
+        phi: f64,
+        center: Ranks<'py>,
+        ranks: Ranks<'py>,
+    ) -> Result<Array1<'py, f64>> {
+        let (phi, center, rows) = (Phi::new(phi)?, rankings(&center)?, rankings(&ranks)?);
+        Ok(vector(py, py.detach(|| phi.log_prob(rows, center.row(0)))?))
+    }
+
+    #[pyfunction]
+    fn mallows_log_partition(py: Python<'_>, phi: f64, n: usize) -> Result<f64> {
+        let phi = Phi::new(phi)?;
+        Ok(py.detach(|| phi.log_partition(n)))
+    }
+
+    #[pyfunction]
+    fn mallows_expected_ranks(py: Python<'_>, phi: f64, n: usize) -> Result<Array1<'_, f64>> {
+        let phi = Phi::new(phi)?;
+        Ok(vector(py, py.detach(|| phi.expected_ranks(n))))
+    }
+
+    #[pyfunction]
+    fn mallows_expected_distance(py: Python<'_>, phi: f64, n: usize) -> Result<f64> {
+        let phi = Phi::new(phi)?;
+        Ok(py.detach(|| phi.expected_distance(n)))
+    }
+
+    #[pyfunction]
+    fn mallows_phi(py: Python<'_>, distance: f64, n: usize) -> f64 {
+        py.detach(|| Phi::from_distance(distance, n)).get()
+    }
+
+    /// What Python makes a `Consensus` of: ranks, ties, sums, distance, bound.
+    type Found<'py> = (Array1<'py, i32>, usize, Option<Array1<'py, i64>>, Option<u64>, Option<u64>);
+
+    #[pyfunction]
+    #[allow(clippy::too_many_arguments)] // one door for all methods; Python names them
+    fn aggregate<'py>(
+        py: Python<'py>,
+        ranks: Ranks<'py>,
+        weights: Weights<'py>,
+        method: &str,
+        ties: &str,
+        seed: &[u8],
+        runs: usize,
+        exact_upto: usize,
+    ) -> Result<Found<'py>> {
+        let profile = profile(&ranks, &weights)?;
+        let (ties, key) = (tie_rule(ties, seed)?, key(seed)?);
+        let find: fn(_, _, _, _, _) -> Consensus = match method {
+            "borda" => |profile, ties, _, _, _| consensus::borda::consensus(profile, ties),
+            "lehmer" => |profile, ties, _, _, _| consensus::lehmer::consensus(profile, ties),
+            "footrule" => |profile, ties, _, _, _| consensus::footrule::consensus(profile, ties),
+            "pick" => |profile, ties, _, _, _| consensus::pivot::pick(profile, ties),
+            "pivot" => {
+                |profile, ties, key, runs, _| consensus::pivot::pivot(profile, runs, ties, key)
+            }
+            "kemeny" => |profile, ties, key, kicks, exact_upto| {
+                consensus::kemeny::consensus(profile, exact_upto, kicks, ties, key)
+            },
+            _ => return Err(Error::value("unknown method")),
+        };
+        let found = py.detach(|| find(&profile, ties, key, runs, exact_upto));
+        let sums = found.sums.map(|sums| vector(py, sums));
+        Ok((vector(py, found.ranks), found.ties, sums, found.distance, found.bound))
+    }
+
+    fn tie_rule(ties: &str, seed: &[u8]) -> Result<Ties> {
+        match ties {
+            "random" => Ok(Ties::Random(key(seed)?)),
+            "index" => Ok(Ties::Index),
+            "error" => Ok(Ties::Refuse),
+            _ => Err(Error::value("unknown tie rule")),
+        }
+    }
+}

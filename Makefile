@@ -1,0 +1,60 @@
+# Each target works as the first command on a fresh clone.
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint bench slow wheel clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+# What the extension is built from: rebuilt only when one of these changes.
+SOURCES := $(shell find rust python -name '*.rs' -o -name '*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
+INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+demo: .venv/built ## the main job: 978 items, a table and a picture
+	$(BIN)/fedrank demo --picture out/demo.png
+
+test: .venv/built ## Rust tests, Python tests, doctests
+	cargo test --quiet --package fedrank-core
+	$(BIN)/pytest -m "not slow" tests python README.md docs
+
+check: lint test ## all that CI runs
+
+lint: .venv/built ## formatting, clippy, ruff, mypy, stubtest
+	cargo fmt --all --check
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --package fedrank-core
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	MYPYPATH=python $(BIN)/python -m mypy.stubtest fedrank._core
+
+bench: .venv/bench ## ratios against peers, written to benches/README.md
+	cargo bench --quiet --package fedrank-benches
+	$(BIN)/python benches/peers.py
+
+slow: .venv/built ## what is too long for CI: large n, real data
+	$(BIN)/pytest -m slow tests
+
+wheel: .venv/built ## a wheel for this platform, in dist/
+	$(BIN)/maturin build --release --out dist
+
+clean: ## remove all that the other targets make
+	rm -rf .venv target dist out
+
+.venv/built: $(SOURCES) | .venv/tools
+	$(INSTALL) '.[dev]'
+	@touch $@
+
+.venv/bench: .venv/built
+	$(INSTALL) '.[bench]'
+	@touch $@
+
+.venv/tools:
+	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs"; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: install Python 3.11 or later"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is too old: fedrank needs 3.11 or later (PYTHON=... picks another)"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "python3-venv is missing: apt install python3-venv, or your system's like"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip 'maturin>=1.9.4,<2'
+	@touch $@

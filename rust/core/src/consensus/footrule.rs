@@ -1,0 +1,62 @@
+//! The ranking of least total footrule distance, by assignment (M11; Dwork et al. 2001).
+
+use lapjv::{Matrix, lapjv};
+use rayon::prelude::*;
+
+use super::Consensus;
+use crate::ranking::{Profile, Ties};
+use crate::stream::{shuffle, stream};
+
+/// Minimum-weight matching of items to positions, cost `Σ_m |r_m[i] − j|`, in O(m n + n³).
+///
+/// Of several optima, [`Ties::Random`] takes the solver's first after a random relabelling.
+#[must_use]
+pub fn consensus(profile: &Profile<'_>, ties: Ties) -> Consensus {
+    let n = profile.n();
+    let mut items: Vec<u32> = (0..n as u32).collect();
+    if let Ties::Random(key) = ties {
+        shuffle(&mut items, &mut stream(key, 0));
+    }
+    let costs = costs(profile, &items);
+    let mut ranks = vec![0; n];
+    let positions = match Matrix::from_shape_vec((n, n), costs).map(|costs| lapjv(&costs)) {
+        Ok(Ok((positions, _))) => positions,
+        // The matrix is square and finite, so the solver has nothing to refuse.
+        _ => unreachable!("a square matrix of finite costs has an optimal assignment"),
+    };
+    for (&item, position) in items.iter().zip(positions) {
+        ranks[item as usize] = position as u32;
+    }
+    Consensus { ranks, ..Consensus::default() }
+}
+
+/// Items whose positions are counted together: they share cache lines.
+const ITEMS: usize = 16;
+
+/// Cost of each position for each of `items`. Whole numbers below 2^62 but far below 2^53
+/// in practice, so that floats hold them exactly.
+fn costs(profile: &Profile<'_>, items: &[u32]) -> Vec<f64> {
+    let n = profile.n();
+    let mut costs = vec![0.0; n * n];
+    costs.par_chunks_mut(ITEMS * n).zip(items.par_chunks(ITEMS)).for_each(|(costs, items)| {
+        let mut counts = vec![0_u32; costs.len()];
+        for (row, ranks) in profile.rankings().rows().enumerate() {
+            let weight = profile.weight(row);
+            for (counts, &item) in counts.chunks_exact_mut(n).zip(items) {
+                counts[ranks[item as usize] as usize] += weight;
+            }
+        }
+        let total = i64::from(profile.total());
+        for (costs, counts) in costs.chunks_exact_mut(n).zip(counts.chunks_exact(n)) {
+            // From j to j + 1, rankings at most at j move away and the others come nearer.
+            let at_zero = counts.iter().enumerate().map(|(p, &c)| p as i64 * i64::from(c));
+            let (mut cost, mut passed) = (at_zero.sum::<i64>(), 0);
+            for (slot, &count) in costs.iter_mut().zip(counts) {
+                *slot = cost as f64;
+                passed += i64::from(count);
+                cost += 2 * passed - total;
+            }
+        }
+    });
+    costs
+}

@@ -1,0 +1,64 @@
+//! Margins between all pairs of items: what pivot, pick and Kemeny decide by.
+
+use crate::pairwise;
+use crate::ranking::Profile;
+
+/// The weighted tournament of a profile; n² numbers.
+#[derive(Debug, Clone)]
+pub struct Majority {
+    n: usize,
+    total: u32,
+    margins: Vec<i32>,
+}
+
+impl Majority {
+    /// Counts all pairs, in O(m n²).
+    #[must_use]
+    pub fn new(profile: &Profile<'_>) -> Self {
+        Self { n: profile.n(), total: profile.total(), margins: pairwise::margins(profile) }
+    }
+
+    /// Number of items.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Rankings with `a` before `b`, less those with `b` before `a`.
+    #[must_use]
+    #[inline]
+    pub fn margin(&self, a: u32, b: u32) -> i64 {
+        i64::from(self.margins[a as usize * self.n + b as usize])
+    }
+
+    /// Margins of `a` over every item.
+    pub(crate) fn row(&self, a: u32) -> &[i32] {
+        &self.margins[a as usize * self.n..][..self.n]
+    }
+
+    /// Sum of the Kendall distances of an order (items, best first) to all rankings, in O(n²).
+    #[must_use]
+    pub fn distance(&self, order: &[u32]) -> u64 {
+        let agreement = (0..order.len()).map(|place| {
+            let row = self.row(order[place]);
+            order[place + 1..].iter().map(|&b| i64::from(row[b as usize])).sum::<i64>()
+        });
+        self.distance_of(agreement.sum())
+    }
+
+    /// The distance of an order whose margins, each item over those after it, sum to `agreement`.
+    pub(crate) fn distance_of(&self, agreement: i64) -> u64 {
+        // Each pair disagrees with (M − margin)/2 rankings.
+        let pairs = (self.n * (self.n - 1) / 2) as i64;
+        ((pairs * i64::from(self.total) - agreement) / 2) as u64
+    }
+
+    /// What no order can be below: each pair by its own majority.
+    pub(crate) fn pair_bound(&self) -> u64 {
+        let most = (0..self.n as u32).map(|a| {
+            let after = &self.row(a)[a as usize + 1..];
+            after.iter().map(|m| i64::from(m.unsigned_abs())).sum::<i64>()
+        });
+        self.distance_of(most.sum())
+    }
+}

@@ -1,0 +1,106 @@
+//! FAS-pivot and pick-a-perm (M11; Ailon, Charikar and Newman 2008).
+
+use rand_core::Rng;
+use rayon::prelude::*;
+
+use super::Consensus;
+use super::majority::Majority;
+use crate::ranking::{Profile, Ties, invert};
+use crate::stream::{Key, below, stream};
+
+/// The best of `runs` sorts by random pivots, each item beside the pivot it has a majority over.
+///
+/// Run `i` uses stream `i` of `key`; tied pairs go by it too, or by index under [`Ties::Index`].
+/// [`Consensus::ties`] counts the tied comparisons of the run that won.
+#[must_use]
+pub fn pivot(profile: &Profile<'_>, runs: usize, ties: Ties, key: Key) -> Consensus {
+    let majority = Majority::new(profile);
+    let random_ties = matches!(ties, Ties::Random(_));
+    let run = |i: usize| {
+        let (order, ties) = sort(&majority, random_ties, &mut stream(key, i as u64));
+        (majority.distance(&order), i, order, ties)
+    };
+    let best = (0..runs.max(1)).into_par_iter().map(run).min();
+    let (distance, _, order, ties) = best.unwrap_or_default();
+    Consensus { ranks: invert(&order), ties, distance: Some(distance), ..Consensus::default() }
+}
+
+/// Quicksort by majority; returns the order and how many comparisons were tied.
+fn sort(majority: &Majority, random_ties: bool, rng: &mut impl Rng) -> (Vec<u32>, usize) {
+    let mut order: Vec<u32> = (0..majority.n() as u32).collect();
+    let mut ties = 0;
+    let mut parts = vec![(0, order.len())];
+    let mut after = Vec::new();
+    while let Some((start, end)) = parts.pop() {
+        if end - start < 2 {
+            continue;
+        }
+        let part = &mut order[start..end];
+        let pivot = part[below(rng, (end - start) as u32) as usize];
+        let mut before = 0;
+        for i in 0..part.len() {
+            let item = part[i];
+            if item == pivot {
+                continue;
+            }
+            let margin = majority.margin(item, pivot);
+            let first = match margin {
+                0 => {
+                    ties += 1;
+                    if random_ties { rng.next_u32() & 1 == 0 } else { item < pivot }
+                }
+                _ => margin > 0,
+            };
+            if first {
+                part[before] = item;
+                before += 1;
+            } else {
+                after.push(item);
+            }
+        }
+        part[before] = pivot;
+        part[before + 1..].copy_from_slice(&after);
+        after.clear();
+        parts.push((start, start + before));
+        parts.push((start + before + 1, end));
+    }
+    (order, ties)
+}
+
+/// The ranking of the profile that is nearest to all the others together.
+///
+/// [`Consensus::ties`] counts the different rankings that are equally near, if several.
+#[must_use]
+pub fn pick(profile: &Profile<'_>, ties: Ties) -> Consensus {
+    let majority = Majority::new(profile);
+    let rankings = profile.rankings();
+    let rows = (0..rankings.len()).into_par_iter().filter(|&row| profile.weight(row) > 0);
+    let mut nearest: Vec<(u64, usize)> = rows
+        .map(|row| (majority.distance(&invert(rankings.row(row))), row))
+        .fold(Vec::new, |best, next| keep_least(best, vec![next]))
+        .reduce(Vec::new, keep_least);
+    nearest.sort_by_key(|&(_, row)| (rankings.row(row), row));
+    nearest.dedup_by_key(|&mut (_, row)| rankings.row(row));
+    nearest.sort_by_key(|&(_, row)| row);
+    let choice = match ties {
+        Ties::Random(key) => below(&mut stream(key, 0), nearest.len() as u32) as usize,
+        Ties::Index | Ties::Refuse => 0,
+    };
+    let (distance, row) = nearest[choice];
+    let ties = if nearest.len() > 1 { nearest.len() } else { 0 };
+    let ranks = rankings.row(row).to_vec();
+    Consensus { ranks, ties, distance: Some(distance), ..Consensus::default() }
+}
+
+/// The nearest rows of two lists, each of rows equally near.
+fn keep_least(mut a: Vec<(u64, usize)>, b: Vec<(u64, usize)>) -> Vec<(u64, usize)> {
+    match (a.first(), b.first()) {
+        (Some((least, _)), Some((other, _))) if least < other => a,
+        (Some((least, _)), Some((other, _))) if least == other => {
+            a.extend(b);
+            a
+        }
+        (_, None) => a,
+        _ => b,
+    }
+}

@@ -1,0 +1,119 @@
+//! What can be wrong with the input.
+
+/// Result of a core function.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why an input was refused; each message names the value at fault.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A row uses a position twice, or one outside `0..n`.
+    #[error("row {row} is not a ranking of {n} items: position {rank} is {}", fault(*rank, *n))]
+    NotARanking {
+        /// Row of the matrix, from 0.
+        row: usize,
+        /// Number of items ranked.
+        n: usize,
+        /// The position at fault.
+        rank: i64,
+    },
+
+    /// A Lehmer digit is above the number of earlier items.
+    #[error("row {row} is not a Lehmer code: digit {digit} of item {item} must be in 0..={item}")]
+    NotACode {
+        /// Row of the matrix, from 0.
+        row: usize,
+        /// Item whose digit it is.
+        item: usize,
+        /// The digit at fault.
+        digit: i64,
+    },
+
+    /// A score that cannot be ordered.
+    #[error("row {row}: the score of item {item} is NaN; drop the row or fill it in")]
+    NotAScore {
+        /// Row of the matrix, from 0.
+        row: usize,
+        /// Item whose score it is.
+        item: usize,
+    },
+
+    /// Two items of one row share a score, and ties were to be refused.
+    #[error(
+        "row {row}: items {a} and {b} share the score {score}; pass ties=\"random\" or ties=\"index\""
+    )]
+    Tied {
+        /// Row of the matrix, from 0.
+        row: usize,
+        /// One item.
+        a: usize,
+        /// The other.
+        b: usize,
+        /// What they share.
+        score: f64,
+    },
+
+    /// A flat array does not hold whole rows of `n`.
+    #[error("{len} entries do not make rows of {n} items")]
+    Ragged {
+        /// Entries given.
+        len: usize,
+        /// Items a row.
+        n: usize,
+    },
+
+    /// Two inputs rank different numbers of items.
+    #[error("rankings of {a} items cannot be compared with rankings of {b}")]
+    Items {
+        /// Items in the first.
+        a: usize,
+        /// Items in the second.
+        b: usize,
+    },
+
+    /// No ranking, or only rows of weight 0.
+    #[error("no rankings: at least one row with a weight above 0 is needed")]
+    Empty,
+
+    /// Not one weight a row.
+    #[error("{weights} weights were given for {rows} rankings")]
+    Weights {
+        /// Weights given.
+        weights: usize,
+        /// Rankings given.
+        rows: usize,
+    },
+
+    /// More rankings than 32-bit counts hold.
+    #[error("the weights sum to {total}; at most 2147483647 rankings can be counted")]
+    TooHeavy {
+        /// Sum of the weights.
+        total: u64,
+    },
+
+    /// A dispersion outside `[0, 1]`.
+    #[error("phi must be in [0, 1], not {phi}")]
+    Phi {
+        /// The value at fault.
+        phi: f64,
+    },
+}
+
+impl Error {
+    /// The same error, seen in row `row` of a matrix.
+    #[must_use]
+    pub fn at(mut self, at: usize) -> Self {
+        if let Self::NotARanking { row, .. }
+        | Self::NotACode { row, .. }
+        | Self::NotAScore { row, .. }
+        | Self::Tied { row, .. } = &mut self
+        {
+            *row = at;
+        }
+        self
+    }
+}
+
+fn fault(rank: i64, n: usize) -> &'static str {
+    if usize::try_from(rank).is_ok_and(|rank| rank < n) { "repeated" } else { "out of range" }
+}

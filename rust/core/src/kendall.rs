@@ -1,0 +1,224 @@
+//! Kendall's distance between rankings (M1).
+//!
+//! `K(a, b)` is the number of inversions of `b` read in the order of `a`. Three
+//! ways to count them, all exact; [`distance`] takes the fastest for `n`.
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::ranking::{Profile, ROWS, Rankings, invert, invert_into};
+use crate::rankset::RankSet;
+
+/// Above this many items the set's bits outgrow the cache and merging is faster
+/// (benches/README.md, growth).
+const MERGE_FROM: usize = 1 << 22;
+
+/// Number of pairs of items that `a` and `b` order differently, in O(n log n).
+///
+/// # Errors
+/// [`Error::Items`] unless they rank the same number of items,
+/// [`Error::NotARanking`] unless both are permutations.
+///
+/// ```
+/// assert_eq!(fedrank_core::kendall::distance(&[0, 1, 2], &[2, 0, 1])?, 2);
+/// # Ok::<(), fedrank_core::Error>(())
+/// ```
+pub fn distance(a: &[u32], b: &[u32]) -> Result<u64> {
+    let (a, b) = (Rankings::new(a, a.len())?, Rankings::new(b, b.len())?);
+    Ok(distances(a, b)?[0])
+}
+
+/// Distances of every row of `a` to every row of `b`, row by row of `a`.
+///
+/// # Errors
+/// [`Error::Items`] unless they rank the same number of items.
+pub fn distances(a: Rankings<'_>, b: Rankings<'_>) -> Result<Vec<u64>> {
+    let n = a.n();
+    if n != b.n() {
+        return Err(Error::Items { a: n, b: b.n() });
+    }
+    if b.len() == 1 {
+        return Ok(distances_to(a, b.row(0)));
+    }
+    let mut distances = vec![0; a.len() * b.len()];
+    if distances.is_empty() {
+        return Ok(distances);
+    }
+    let rows = a.par_rows().zip(distances.par_chunks_exact_mut(b.len()));
+    rows.for_each_init(
+        || (vec![0; n], Counter::new(n)),
+        |(order, counter), (row, distances)| {
+            invert_into(row, order);
+            for (other, distance) in b.rows().zip(distances) {
+                *distance = counter.inversions(order.iter().map(|&item| other[item as usize]));
+            }
+        },
+    );
+    Ok(distances)
+}
+
+/// Distances of the rows to one ranking of as many items: its order is found once.
+pub(crate) fn distances_to(rankings: Rankings<'_>, center: &[u32]) -> Vec<u64> {
+    let order = invert(center);
+    let rows = rankings.par_rows().with_min_len(ROWS);
+    rows.map_init(
+        || Counter::new(order.len()),
+        |counter, row| counter.inversions(order.iter().map(|&item| row[item as usize])),
+    )
+    .collect()
+}
+
+/// Sum of the distances of a ranking to all of a profile: its Kemeny score, unscaled.
+///
+/// # Errors
+/// [`Error::Items`] unless they rank the same number of items.
+pub fn total(profile: &Profile<'_>, ranking: &[u32]) -> Result<u64> {
+    if ranking.len() != profile.n() {
+        return Err(Error::Items { a: profile.n(), b: ranking.len() });
+    }
+    let distances = distances_to(profile.rankings(), ranking);
+    Ok(distances.iter().enumerate().map(|(i, d)| d * u64::from(profile.weight(i))).sum())
+}
+
+/// Memory to count inversions of permutations of `0..n`, used again and again.
+enum Counter {
+    /// Up to 64 items: the set is one word.
+    Word,
+    Set(RankSet),
+    Merge {
+        values: Vec<u32>,
+        spare: Vec<u32>,
+    },
+}
+
+impl Counter {
+    fn new(n: usize) -> Self {
+        match n {
+            0..=64 => Self::Word,
+            65..MERGE_FROM => Self::Set(RankSet::empty(n)),
+            _ => Self::Merge { values: Vec::with_capacity(n), spare: vec![0; n] },
+        }
+    }
+
+    /// Pairs of which the first is greater.
+    fn inversions(&mut self, permutation: impl Iterator<Item = u32>) -> u64 {
+        match self {
+            Self::Word => {
+                let mut seen = 0_u64;
+                let mut inversions = 0;
+                for value in permutation {
+                    // Shifted in two steps, since 64 at once is too far.
+                    inversions += u64::from((seen >> value >> 1).count_ones());
+                    seen |= 1 << value;
+                }
+                inversions
+            }
+            Self::Set(seen) => {
+                seen.clear();
+                permutation.map(|value| u64::from(seen.insert(value))).sum()
+            }
+            Self::Merge { values, spare } => {
+                values.clear();
+                values.extend(permutation);
+                merge_count(values, spare)
+            }
+        }
+    }
+}
+
+/// Inversions of any values, counted while merging them into order; `spare` is as long.
+///
+/// The values end up sorted in one of the two slices.
+pub fn merge_count(values: &mut [u32], spare: &mut [u32]) -> u64 {
+    let mut inversions = 0;
+    for block in values.chunks_mut(RUN) {
+        inversions += insertion_count(block);
+    }
+    let (mut from, mut to) = (values, spare);
+    let mut width = RUN;
+    while width < from.len() {
+        for (source, target) in from.chunks(2 * width).zip(to.chunks_mut(2 * width)) {
+            let (left, right) = source.split_at(width.min(source.len()));
+            inversions += merge(left, right, target);
+        }
+        (from, to) = (to, from);
+        width *= 2;
+    }
+    inversions
+}
+
+/// Length of the runs that are sorted by insertion.
+const RUN: usize = 16;
+
+fn insertion_count(values: &mut [u32]) -> u64 {
+    let mut inversions = 0;
+    for end in 1..values.len() {
+        let value = values[end];
+        let at = values[..end].iter().map(|&v| usize::from(v <= value)).sum::<usize>();
+        inversions += (end - at) as u64;
+        values.copy_within(at..end, at + 1);
+        values[at] = value;
+    }
+    inversions
+}
+
+/// Merges two sorted runs; counts the pairs of which the first is greater.
+#[inline]
+fn merge(left: &[u32], right: &[u32], target: &mut [u32]) -> u64 {
+    let (mut i, mut j, mut inversions) = (0, 0, 0);
+    for slot in target.iter_mut() {
+        let (Some(&a), Some(&b)) = (left.get(i), right.get(j)) else {
+            break;
+        };
+        // No branch on the data: it could not be predicted.
+        let first = a <= b;
+        *slot = if first { a } else { b };
+        inversions += if first { 0 } else { (left.len() - i) as u64 };
+        i += usize::from(first);
+        j += usize::from(!first);
+    }
+    let rest = &mut target[i + j..];
+    if i < left.len() {
+        rest.copy_from_slice(&left[i..]);
+    } else {
+        rest.copy_from_slice(&right[j..]);
+    }
+    inversions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::{shuffle, stream};
+
+    fn by_definition(a: &[u32], b: &[u32]) -> u64 {
+        let pairs = (0..a.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+        pairs.filter(|&(i, j)| (a[i] < a[j]) != (b[i] < b[j])).count() as u64
+    }
+
+    #[test]
+    fn every_way_agrees_with_the_definition() {
+        for n in [1_usize, 2, 3, 15, 16, 17, 63, 64, 65, 700, 5000] {
+            let mut rng = stream([1; 32], n as u64);
+            let mut ranking = || {
+                let mut r: Vec<u32> = (0..n as u32).collect();
+                shuffle(&mut r, &mut rng);
+                r
+            };
+            let (a, b) = (ranking(), ranking());
+            let expected = by_definition(&a, &b);
+            let read: Vec<u32> = invert(&a).iter().map(|&item| b[item as usize]).collect();
+            let merge = Counter::Merge { values: vec![], spare: vec![0; n] };
+            for mut counter in [Counter::new(n), Counter::Set(RankSet::empty(n)), merge] {
+                assert_eq!(counter.inversions(read.iter().copied()), expected, "n {n}");
+            }
+            assert_eq!(distance(&a, &b), Ok(expected));
+            assert_eq!(distance(&b, &a), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn merging_leaves_equal_values_alone() {
+        assert_eq!(merge_count(&mut [2, 2, 1, 1, 3], &mut [0; 5]), 4);
+    }
+}

@@ -1,0 +1,359 @@
+//! The Mallows model (M3, M4, M15): `Pr(r) ∝ φ^K(r, center)`.
+//!
+//! `exp` and `log` come from `libm`, so that the numbers agree on every platform.
+
+use rand_core::Rng;
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::kendall::distances_to;
+use crate::lehmer::Decoder;
+use crate::ranking::{Rankings, invert};
+use crate::stream::{Key, stream};
+
+/// Dispersion of a Mallows model, in `[0, 1]`: 0 always gives the center, 1 is uniform.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Phi {
+    phi: f64,
+    /// −ln φ: 0 at φ = 1, infinite at φ = 0.
+    theta: f64,
+}
+
+impl Phi {
+    /// A checked dispersion.
+    ///
+    /// # Errors
+    /// [`Error::Phi`] outside `[0, 1]`, or if it is NaN.
+    pub fn new(phi: f64) -> Result<Self> {
+        if (0.0..=1.0).contains(&phi) {
+            // + 0.0 turns the −0 of φ = 1 into 0.
+            Ok(Self { phi, theta: -libm::log(phi) + 0.0 })
+        } else {
+            Err(Error::Phi { phi })
+        }
+    }
+
+    /// The dispersion itself.
+    #[must_use]
+    pub fn get(self) -> f64 {
+        self.phi
+    }
+
+    /// `g(a) − g(b)` for `a ≤ b`, where `g(t) = t φ^t / (1 − φ^t)` (M4).
+    ///
+    /// Near φ = 1 each g is close to 1/θ and their difference would be noise. There
+    /// `g(t) = 1/θ − t/2 + B(tθ)/θ`, and only what differs is subtracted.
+    fn g_drop(self, a: f64, b: f64) -> f64 {
+        let theta = self.theta;
+        if theta == 0.0 {
+            (b - a) / 2.0
+        } else if b * theta < 0.5 {
+            (b - a) / 2.0 + (bernoulli(a * theta) - bernoulli(b * theta)) / theta
+        } else {
+            let g = |t: f64| t / libm::expm1(t * theta);
+            g(a) - g(b)
+        }
+    }
+
+    /// Mean position, from 0, of the items that the center puts at places `0..n` (M4), in O(n).
+    ///
+    /// ```text
+    /// E_i = i + g(i) − g(n + 1 − i)   (places and positions from 1)
+    /// ```
+    ///
+    /// Strictly increasing for φ < 1; all `(n − 1)/2` at φ = 1.
+    #[must_use]
+    pub fn expected_ranks(self, n: usize) -> Vec<f64> {
+        let middle = (n as f64 - 1.0) / 2.0;
+        let mut ranks = vec![middle; n];
+        // The lower half; the upper one follows by symmetry, E_i + E_{n+1−i} = n + 1.
+        for place in 0..n / 2 {
+            let (i, mirror) = (place as f64 + 1.0, (n - place) as f64);
+            let low = if mirror * self.theta < 0.5 {
+                // Here i + g(i) − g(mirror) is the middle but for the Bernoulli part.
+                let off = if self.theta == 0.0 {
+                    0.0
+                } else {
+                    (bernoulli(mirror * self.theta) - bernoulli(i * self.theta)) / self.theta
+                };
+                middle - off
+            } else {
+                place as f64 + self.g_drop(i, mirror)
+            };
+            ranks[place] = low;
+            ranks[n - 1 - place] = (n as f64 - 1.0) - low;
+        }
+        ranks
+    }
+
+    /// Mean Kendall distance from the center, `Σ_i (g(1) − g(i))` (M15).
+    #[must_use]
+    pub fn expected_distance(self, n: usize) -> f64 {
+        (1..=n).map(|i| self.g_drop(1.0, i as f64)).sum()
+    }
+
+    /// `ln Z`, with `Z = ∏_{i=1}^{n} (1 − φ^i)/(1 − φ)` (M3).
+    #[must_use]
+    pub fn log_partition(self, n: usize) -> f64 {
+        let factor = |i: usize| {
+            let i = i as f64;
+            if self.theta == 0.0 {
+                libm::log(i)
+            } else if self.phi < 0.5 {
+                libm::log1p(-libm::exp(-i * self.theta)) - libm::log1p(-self.phi)
+            } else {
+                libm::log(libm::expm1(-i * self.theta) / libm::expm1(-self.theta))
+            }
+        };
+        (2..=n).map(factor).sum()
+    }
+
+    /// The dispersion at which the mean distance of rankings of `n` items is `distance`: the
+    /// maximum likelihood estimate, given the center (M15).
+    ///
+    /// Distances of `n (n − 1)/4` and more give 1.
+    #[must_use]
+    pub fn from_distance(distance: f64, n: usize) -> Self {
+        let uniform = Self { phi: 1.0, theta: 0.0 };
+        let at = |phi: f64| Self::new(phi).unwrap_or(uniform);
+        if distance <= 0.0 || n < 2 {
+            return at(0.0);
+        }
+        if distance >= uniform.expected_distance(n) {
+            return uniform;
+        }
+        // The mean distance grows with φ, and so do the bits of a positive float:
+        // halving the bits finds the root to the last one in at most 62 steps.
+        let (mut low, mut high) = (0, 1.0_f64.to_bits());
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if at(f64::from_bits(middle)).expected_distance(n) < distance {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        at(f64::from_bits(high))
+    }
+
+    /// Log-probabilities of the rankings under this dispersion and a center of as many items.
+    ///
+    /// # Errors
+    /// [`Error::Items`] unless they rank the same number of items.
+    pub fn log_prob(self, rankings: Rankings<'_>, center: &[u32]) -> Result<Vec<f64>> {
+        if center.len() != rankings.n() {
+            return Err(Error::Items { a: rankings.n(), b: center.len() });
+        }
+        let log_partition = self.log_partition(center.len());
+        let log_prob = |distance: u64| match distance {
+            0 => -log_partition, // also at φ = 0, where 0 · ∞ would be NaN
+            _ => -(distance as f64) * self.theta - log_partition,
+        };
+        Ok(distances_to(rankings, center).into_iter().map(log_prob).collect())
+    }
+
+    /// Draws `count` rankings around `center`, exactly, in parallel.
+    ///
+    /// Ranking `i` comes from stream `i` of `key` alone. Its digits are independent,
+    /// `Pr(f_i = j) ∝ φ^j` for `0 ≤ j ≤ i`, and `r[i] = decode(f)[center[i]]` (M3).
+    #[must_use]
+    pub fn sample(self, center: Rankings<'_>, count: usize, key: Key) -> Vec<u32> {
+        let n = center.n();
+        let items = invert(center.row(0));
+        let digits = Digits::new(self, n);
+        let mut rankings = vec![0; count * n];
+        rankings.par_chunks_exact_mut(n).enumerate().for_each_init(
+            || (vec![0; n], Decoder::new(n)),
+            |(code, decoder), (row, ranks)| {
+                digits.draw(stream(key, row as u64), code);
+                decoder.decode(code, |place, position| ranks[items[place] as usize] = position);
+            },
+        );
+        rankings
+    }
+}
+
+/// `x/(e^x − 1) − 1 + x/2` for `0 ≤ x < 1/2`, by its series of Bernoulli numbers.
+fn bernoulli(x: f64) -> f64 {
+    /// `B_{2k}/(2k)!` for k = 1, 2, ….
+    const TERMS: [f64; 7] = [
+        1.0 / 12.0,
+        -1.0 / 720.0,
+        1.0 / 30_240.0,
+        -1.0 / 1_209_600.0,
+        1.0 / 47_900_160.0,
+        -691.0 / 1_307_674_368_000.0,
+        1.0 / 74_724_249_600.0,
+    ];
+    let square = x * x;
+    square * TERMS.iter().rev().fold(0.0, |sum, term| sum * square + term)
+}
+
+/// Draws Lehmer digits: `Pr(j) ∝ φ^j` on `0..=i`, by table.
+///
+/// Digit `i` is drawn on `0..2^k`, the least power of two above `i`, again until it is at
+/// most `i`: more than half of the mass is. The parts of ten bits of a number so drawn are
+/// independent, each geometric itself, with ratios φ, φ^(2^10), φ^(2^20); so no table is long.
+struct Digits {
+    /// `tables[k]` draws on `0..2^k`: a part for every ten bits begun, the lowest first.
+    tables: Vec<Vec<Table>>,
+}
+
+/// Bits of a digit drawn at once.
+const PART: usize = 10;
+
+/// A number drawn part by part.
+fn drawn(parts: &[Table], rng: &mut impl Rng) -> u32 {
+    parts.iter().rev().fold(0, |j, part| j << PART | part.finish(rng.next_u32() as u16, rng))
+}
+
+impl Digits {
+    fn new(phi: Phi, n: usize) -> Self {
+        let bits = n.next_power_of_two().ilog2() as usize;
+        let part = |k: usize, from: usize| {
+            Table::new(phi.theta * 2.0_f64.powi(from as i32), 1 << (k - from).min(PART))
+        };
+        let table = |k: usize| (0..k.max(1)).step_by(PART).map(|from| part(k, from)).collect();
+        Self { tables: (0..=bits).map(table).collect() }
+    }
+
+    /// One digit for every entry of `code`.
+    fn draw(&self, mut rng: impl Rng, code: &mut [u32]) {
+        let mut start = 0;
+        for (k, parts) in self.tables.iter().enumerate() {
+            let end = code.len().min(1 << k);
+            let (part, rest) = (&parts[0], &parts[1..]);
+            for (lot, digits) in code[start..end].chunks_mut(LOT).enumerate() {
+                let mut firsts = [0; 2 * LOT];
+                rng.fill_bytes(&mut firsts[..2 * digits.len()]);
+                let first = firsts.chunks_exact(2).map(|b| u16::from_le_bytes([b[0], b[1]]));
+                let items = (start + lot * LOT) as u32..;
+                for ((i, digit), first) in items.zip(digits).zip(first) {
+                    *digit = part.guess(first);
+                    // Unsure guesses are above all digits too: one branch, seldom taken.
+                    if *digit > i || !rest.is_empty() {
+                        *digit = part.finish(first, &mut rng) + (drawn(rest, &mut rng) << PART);
+                        while *digit > i {
+                            *digit = drawn(parts, &mut rng);
+                        }
+                    }
+                }
+            }
+            start = end;
+        }
+    }
+}
+
+/// Digits whose first random bits are drawn at once: what the generator makes in one go.
+const LOT: usize = 128;
+
+/// A geometric law on `0..size`, by its tail: `tail[j] = 2^64 Pr(X > j)`.
+///
+/// The guide gives the answer for all 64-bit numbers that begin with the same few bits, or
+/// says that it depends on the others: then 48 more are drawn.
+struct Table {
+    guide: Vec<u16>,
+    shift: u32,
+    tails: Vec<u64>,
+}
+
+/// An entry of the guide that does not settle the matter.
+const UNSURE: u16 = u16::MAX;
+
+impl Table {
+    fn new(theta: f64, size: usize) -> Self {
+        let all = size as f64;
+        let tail = |j: usize| {
+            let left = (size - 1 - j) as f64;
+            if theta == 0.0 {
+                left / all
+            } else if left == 0.0 {
+                0.0 // and not 0 · ∞ at φ = 0
+            } else {
+                // φ^{j+1} (1 − φ^left)/(1 − φ^size): no difference of near numbers.
+                libm::exp(-(j as f64 + 1.0) * theta) * libm::expm1(-left * theta)
+                    / libm::expm1(-all * theta)
+            }
+        };
+        let tails = (0..size).map(|j| (tail(j) * 2.0_f64.powi(64)) as u64);
+        let tails: Vec<u64> = tails.take_while(|&tail| tail > 0).collect();
+        // Four times finer than the law at least, within reason: most entries then are sure.
+        let bits = (size.ilog2() + 4).clamp(8, 12);
+        let answer = |u: u64| tails.partition_point(|&tail| u < tail) as u16;
+        let guide = (0..1_u64 << bits).map(|first| {
+            let least = first << (64 - bits);
+            let (low, high) = (answer(least), answer(least + (u64::MAX >> bits)));
+            if low == high { low } else { UNSURE }
+        });
+        Self { guide: guide.collect(), shift: 16 - bits, tails }
+    }
+
+    /// The answer for all numbers with these first bits, or more than any answer.
+    #[inline]
+    fn guess(&self, first: u16) -> u32 {
+        self.guide[usize::from(first >> self.shift)].into()
+    }
+
+    /// `#{ j : u < tail[j] }` for a uniform 64-bit `u` with these first bits.
+    fn finish(&self, first: u16, rng: &mut impl Rng) -> u32 {
+        let guess = self.guess(first);
+        if guess != UNSURE.into() {
+            return guess;
+        }
+        let u = u64::from(first) << 48 | rng.next_u64() >> 16;
+        self.tails.partition_point(|&tail| u < tail) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_hold_the_truncated_geometric_law() {
+        for phi in [0.0, 1e-9, 0.3, 0.6, 0.99, 1.0 - 1e-9, 1.0] {
+            for size in [1_usize, 2, 8, 1024] {
+                let table = Table::new(Phi::new(phi).unwrap().theta, size);
+                let mass: f64 = (0..size).map(|j| phi.powi(j as i32)).sum();
+                for (j, &tail) in table.tails.iter().enumerate() {
+                    let expected: f64 = (j + 1..size).map(|i| phi.powi(i as i32)).sum();
+                    let error = tail as f64 / 2.0_f64.powi(64) - expected / mass;
+                    assert!(error.abs() < 1e-13, "phi {phi}, size {size}, j {j}: {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn digits_of_wide_ranges_have_the_right_mean() {
+        // n = 5000 needs the split; the mean digit at i is g(1) − g(i + 1).
+        for phi in [0.9, 0.9995, 1.0] {
+            let (phi, n, rounds) = (Phi::new(phi).unwrap(), 5000, 400);
+            let digits = Digits::new(phi, n);
+            let mut code = vec![0; n];
+            let mut sum = 0.0;
+            for round in 0..rounds {
+                digits.draw(stream([5; 32], round), &mut code);
+                assert!(code.iter().enumerate().all(|(i, &d)| d as usize <= i));
+                sum += code.iter().map(|&d| f64::from(d)).sum::<f64>();
+            }
+            let expected = phi.expected_distance(n);
+            let error = sum / rounds as f64 / expected - 1.0;
+            // The standard error is below 1/√(n rounds) of the mean: 0.0007.
+            assert!(error.abs() < 0.004, "phi {phi:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_root_gives_back_the_distance() {
+        for n in [2, 10, 978] {
+            for phi in [1e-9, 0.1, 0.6, 0.99, 1.0 - 1e-6] {
+                let phi = Phi::new(phi).unwrap();
+                let root = Phi::from_distance(phi.expected_distance(n), n).get();
+                assert!((root / phi.get() - 1.0).abs() < 1e-9, "n {n}, {phi:?}: {root}");
+            }
+        }
+        assert_eq!(Phi::from_distance(0.0, 5).get(), 0.0);
+        assert_eq!(Phi::from_distance(5.0, 5).get(), 1.0);
+    }
+}
