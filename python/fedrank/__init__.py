@@ -1,1 +1,34 @@
-"""stub"""
+"""One consensus ranking from rankings that many parties hold and may not show.
+
+A ranking is a rank vector: ``r[i]`` is the position of item ``i``, 0 the best. Many rankings
+are an ``(m, n)`` array of integers, or a `Rankings`, which is one checked and labelled.
+"""
+
+from fedrank import _core
+from fedrank.consensus import Consensus, aggregate
+from fedrank.kernels import (
+    footrule_distance,
+    kemeny_score,
+    kendall_distance,
+    lehmer_decode,
+    lehmer_encode,
+    pairwise_counts,
+)
+from fedrank.mallows import Mallows
+from fedrank.rankings import Rankings
+
+__version__ = _core.VERSION
+
+__all__ = [
+    "Consensus",
+    "Mallows",
+    "Rankings",
+    "__version__",
+    "aggregate",
+    "footrule_distance",
+    "kemeny_score",
+    "kendall_distance",
+    "lehmer_decode",
+    "lehmer_encode",
+    "pairwise_counts",
+]

@@ -1,5 +1,13 @@
 """Seeds for the core, from whatever the caller calls randomness."""
 
+from typing import TypeAlias
+
 import numpy as np
 
-type RNG = None | int | np.random.Generator
+RNG: TypeAlias = int | np.random.Generator | None
+"""What ``rng=`` takes: None for fresh randomness, a seed, or a generator to draw from."""
+
+
+def seed_bytes(rng: RNG) -> bytes:
+    """Draw the 32 bytes that all of a call's random streams grow from."""
+    return np.random.default_rng(rng).bytes(32)

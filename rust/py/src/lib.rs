@@ -29,11 +29,15 @@ mod _core {
     #[pymodule_export]
     const KEMENY_EXACT_UPTO: usize = consensus::kemeny::EXACT_UPTO;
 
+    /// The first row that is not a ranking and the position at fault, if any.
     #[pyfunction]
-    fn validate(py: Python<'_>, ranks: Ranks<'_>) -> Result<()> {
+    fn find_fault(py: Python<'_>, ranks: Ranks<'_>) -> Result<Option<(usize, i64)>> {
         let (ranks, n) = c_order(&ranks)?;
-        py.detach(|| Rankings::new(bytemuck::cast_slice(ranks), n))?;
-        Ok(())
+        match py.detach(|| Rankings::new(bytemuck::cast_slice(ranks), n)) {
+            Ok(_) => Ok(None),
+            Err(fedrank_core::Error::NotARanking { row, rank, .. }) => Ok(Some((row, rank))),
+            Err(error) => Err(error.into()),
+        }
     }
 
     #[pyfunction]

@@ -1,0 +1,61 @@
+"""Signatures of the Rust extension; documentation is in the functions that call it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "KEMENY_EXACT_UPTO",
+    "VERSION",
+    "aggregate",
+    "find_fault",
+    "footrule_distance",
+    "from_scores",
+    "invert",
+    "kendall_distance",
+    "kendall_total",
+    "lehmer_decode",
+    "lehmer_encode",
+    "mallows_expected_distance",
+    "mallows_expected_ranks",
+    "mallows_log_partition",
+    "mallows_log_prob",
+    "mallows_phi",
+    "mallows_sample",
+    "pairwise_counts",
+]
+
+VERSION: str
+KEMENY_EXACT_UPTO: int
+
+def find_fault(ranks: NDArray[np.int32]) -> tuple[int, int] | None: ...
+def from_scores(scores: NDArray[np.float64], ties: str, seed: bytes) -> NDArray[np.int32]: ...
+def invert(ranks: NDArray[np.int32]) -> NDArray[np.int32]: ...
+def kendall_distance(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int64]: ...
+def kendall_total(
+    ranks: NDArray[np.int32], weights: NDArray[np.uint32] | None, consensus: NDArray[np.int32]
+) -> tuple[int, int]: ...
+def footrule_distance(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int64]: ...
+def pairwise_counts(
+    ranks: NDArray[np.int32], weights: NDArray[np.uint32] | None
+) -> NDArray[np.int64]: ...
+def lehmer_encode(ranks: NDArray[np.int32]) -> NDArray[np.int32]: ...
+def lehmer_decode(codes: NDArray[np.int32]) -> NDArray[np.int32]: ...
+def mallows_sample(
+    phi: float, center: NDArray[np.int32], size: int, seed: bytes
+) -> NDArray[np.int32]: ...
+def mallows_log_prob(
+    phi: float, center: NDArray[np.int32], ranks: NDArray[np.int32]
+) -> NDArray[np.float64]: ...
+def mallows_log_partition(phi: float, n: int) -> float: ...
+def mallows_expected_ranks(phi: float, n: int) -> NDArray[np.float64]: ...
+def mallows_expected_distance(phi: float, n: int) -> float: ...
+def mallows_phi(distance: float, n: int) -> float: ...
+def aggregate(
+    ranks: NDArray[np.int32],
+    weights: NDArray[np.uint32] | None,
+    method: str,
+    ties: str,
+    seed: bytes,
+    runs: int,
+    exact_upto: int,
+) -> tuple[NDArray[np.int32], int, NDArray[np.int64] | None, int | None, int | None]: ...

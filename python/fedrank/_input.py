@@ -1,0 +1,143 @@
+"""Checks of what callers pass in; each complaint names the row, the value and the mend."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+INT32_MAX = np.iinfo(np.int32).max
+SHOWN = 6  # labels in a list of some
+
+
+def as_integers(values: ArrayLike, what: str) -> NDArray[Any]:
+    """Turn input into a matrix of integers that fit ``int32``; complain of all else.
+
+    Examples
+    --------
+    >>> as_integers([0.0, 1.0], "positions")
+    array([[0., 1.]])
+    """
+    matrix = as_matrix(values, what)
+    kind = matrix.dtype.kind
+    if kind not in "iuf":
+        raise ValueError(f"{what} must be whole numbers, not {matrix.dtype}")
+    if kind == "f":
+        wrong = ~np.isfinite(matrix) | (matrix != np.floor(matrix))
+        if wrong.any():
+            row, item = np.argwhere(wrong)[0]
+            raise ValueError(f"row {row}: {matrix[row, item]} of item {item} is not a whole number")
+    if matrix.dtype.itemsize >= 4 and matrix.size and matrix.dtype != np.int32:
+        wrong = (matrix > INT32_MAX) | (matrix < -INT32_MAX)
+        if wrong.any():
+            row, item = np.argwhere(wrong)[0]
+            raise ValueError(f"row {row}: {matrix[row, item]} of item {item} is too large")
+    return matrix
+
+
+def as_matrix(values: ArrayLike, what: str) -> NDArray[Any]:
+    """Turn input into an array of rows, at least one column wide.
+
+    Examples
+    --------
+    >>> as_matrix([1, 2], "scores").shape
+    (1, 2)
+    """
+    try:
+        matrix = np.asarray(values)
+    except ValueError:
+        lengths = [np.size(row) for row in cast(Iterable[Any], values)]
+        odd = next((i for i, size in enumerate(lengths) if size != lengths[0]), 0)
+        raise ValueError(
+            f"row {odd} has {plural(lengths[odd], 'entry', 'entries')} but row 0 has {lengths[0]}: "
+            "all rows must rank the same items"
+        ) from None
+    if matrix.ndim == 1:
+        matrix = matrix[np.newaxis]
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"{what} must be one row or a matrix of rows, not {matrix.ndim}-dimensional"
+        )
+    if matrix.shape[1] == 0:
+        raise ValueError(f"{what} must be given for at least one item; these rows are empty")
+    if matrix.shape[1] > INT32_MAX:
+        raise ValueError(f"{matrix.shape[1]} items are too many")
+    return matrix
+
+
+def as_weights(weights: ArrayLike | None, rows: int) -> NDArray[np.uint32] | None:
+    """Check the weights: a count of at least 0 for every ranking.
+
+    Examples
+    --------
+    >>> as_weights([2, 0], rows=2)
+    array([2, 0], dtype=uint32)
+    """
+    if weights is None:
+        return None
+    counts = as_integers(weights, "weights")[0]
+    if np.ndim(weights) != 1 or len(counts) != rows:
+        raise ValueError(f"weights must be one count a ranking: {rows}, not {np.size(weights)}")
+    if counts.min() < 0:
+        row = int(np.argmax(counts < 0))
+        raise ValueError(f"weight {counts[row]} of ranking {row} is negative")
+    return np.ascontiguousarray(counts, dtype=np.uint32)
+
+
+def describe_fault(ranks: NDArray[np.int32], row: int, rank: int, base: int) -> str:
+    """Say what is wrong with a row, in the caller's numbers, and how to mend it."""
+    n = ranks.shape[1]
+    value = rank + base
+    problem = f"{value} is used twice" if 0 <= rank < n else f"{value} is out of range"
+    text = f"row {row} is not a ranking: positions must be {base}..{base + n - 1}, and {problem}"
+    ordered = np.sort(ranks[row])
+    if base == 0 and np.array_equal(ordered, np.arange(1, n + 1)):
+        return f"{text}; these look 1-based: pass base=1"
+    if base == 1 and np.array_equal(ordered, np.arange(-1, n - 1)):
+        return f"{text}; these look 0-based: leave out base=1"
+    return text
+
+
+def check_items(items: Iterable[Hashable], n: int) -> tuple[Hashable, ...]:
+    """Check that there are ``n`` different labels."""
+    labels = tuple(items)
+    if len(labels) != n:
+        raise ValueError(f"{len(labels)} labels were given for {plural(n, 'item')}")
+    seen: set[Hashable] = set()
+    for label in labels:
+        if label in seen:
+            raise ValueError(f"label {label!r} is given twice: every item needs its own")
+        seen.add(label)
+    return labels
+
+
+def chosen(choice: Any, index: dict[Hashable, int], row: int) -> int | None:
+    """Item number of one choice on a ballot; None for a blank or an overvote."""
+    if choice is None or (isinstance(choice, float) and np.isnan(choice)):
+        return None
+    if isinstance(choice, list | set | frozenset):
+        return None if len(choice) != 1 else chosen(next(iter(choice)), index, row)
+    if choice in index:
+        return index[choice]
+    if isinstance(choice, str) and choice.strip().lower() in ("", "undervote", "overvote"):
+        return None
+    raise ValueError(
+        f"ballot {row} names {choice!r}, which is not an item; the items are {few(list(index))}"
+    )
+
+
+def read_only(ranks: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return a view that cannot be written to, nor made writable again."""
+    ranks.flags.writeable = False
+    return ranks.view()
+
+
+def few(labels: Sequence[object]) -> str:
+    """Spell out the first labels."""
+    shown = ", ".join(str(label) for label in labels[:SHOWN])
+    return shown if len(labels) <= SHOWN else f"{shown}, …"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """Spell a count with its noun."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,383 @@
+"""Rankings of labelled items: the one door through which data enters."""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias, cast, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from fedrank import _core
+from fedrank._input import (
+    as_integers,
+    as_matrix,
+    check_items,
+    chosen,
+    describe_fault,
+    few,
+    plural,
+    read_only,
+)
+from fedrank._random import RNG, seed_bytes
+
+Rows: TypeAlias = slice | Sequence[int] | Sequence[bool] | NDArray[Any]
+"""Which rows to take: a slice, a mask or a list."""
+
+
+class Rankings:
+    """Validated rankings of ``n`` labelled items, one a row.
+
+    A ranking is a rank vector: entry ``i`` is the position of item ``i``, 0 the best.
+    The positions are kept as a read-only C-ordered ``int32`` matrix, checked once, so
+    that functions which are given a `Rankings` need not check it again.
+
+    Parameters
+    ----------
+    ranks : array_like of int, shape (m, n) or (n,)
+        Positions, each row a permutation of ``base..base+n-1``. Integral floats, any
+        integer type and any memory order are accepted.
+    items : sequence, optional
+        ``n`` different labels. Taken from the columns of a data frame; ``0..n-1`` otherwise.
+    base : {0, 1}
+        The best position.
+
+    Raises
+    ------
+    ValueError
+        If a row is not a ranking; the message names the first such row, the value at fault
+        and, where it can be guessed, the mend.
+
+    Examples
+    --------
+    >>> votes = Rankings([[0, 1, 2], [1, 0, 2]], items=["ann", "bob", "cy"])
+    >>> votes
+    Rankings: 2 rankings of 3 items (ann, bob, cy)
+    >>> votes.ranks[1]
+    array([1, 0, 2], dtype=int32)
+    >>> len(votes[:1])
+    1
+    """
+
+    __slots__ = ("_items", "_ranks")
+
+    def __init__(
+        self, ranks: ArrayLike, items: Iterable[Hashable] | None = None, base: int = 0
+    ) -> None:
+        if items is None:
+            items = labels_of(ranks)
+        self._ranks = as_rankings(ranks, base)
+        self._items = None if items is None else check_items(items, self.n)
+
+    @classmethod
+    def trusted(
+        cls, ranks: NDArray[np.int32], items: tuple[Hashable, ...] | None = None
+    ) -> "Rankings":
+        """Wrap an ``int32`` C-ordered matrix that the core made, without a check.
+
+        Examples
+        --------
+        >>> Rankings.trusted(np.array([[1, 0]], dtype=np.int32))
+        Rankings: 1 ranking of 2 items
+        """
+        rankings = cls.__new__(cls)
+        rankings._ranks = read_only(ranks)
+        rankings._items = items
+        return rankings
+
+    @classmethod
+    def from_orders(
+        cls, orders: Iterable[Iterable[Hashable]], items: Iterable[Hashable] | None = None
+    ) -> "Rankings":
+        """Rankings from lists of items, best first.
+
+        Parameters
+        ----------
+        orders : iterable of iterables
+            Every item once, best first: labels, or the numbers ``0..n-1``.
+        items : sequence, optional
+            The labels, in the order that the positions shall have. By default ``0..n-1``
+            if the entries are these numbers, otherwise the labels found, sorted: any two
+            parties then agree on it.
+
+        Raises
+        ------
+        ValueError
+            If a list misses an item, repeats one or names an unknown one.
+
+        Examples
+        --------
+        >>> Rankings.from_orders(["bac", "abc"]).ranks
+        array([[1, 0, 2],
+               [0, 1, 2]], dtype=int32)
+        """
+        rows = [list(order) for order in orders]
+        if not rows:
+            raise ValueError("no orders were given")
+        labels = tuple(rows[0]) if items is None else tuple(items)
+        if items is None and set(labels) == set(range(len(labels))):
+            labels = tuple(range(len(labels)))
+        elif items is None:
+            labels = tuple(sorted(labels, key=lambda label: (type(label).__name__, label)))
+        labels = check_items(labels, len(labels))
+        index = {label: i for i, label in enumerate(labels)}
+        if not labels:
+            raise ValueError("row 0 is empty: an order must name at least one item")
+        order_indices = np.empty((len(rows), len(labels)), dtype=np.int32)
+        for row, order in enumerate(rows):
+            unknown = [label for label in order if label not in index]
+            if unknown:
+                raise ValueError(f"row {row} names {unknown[0]!r}, which is not an item")
+            missing = set(labels).difference(order)
+            if missing:
+                first = next(label for label in labels if label in missing)
+                raise ValueError(
+                    f"row {row} leaves out {first!r}: an order names every item; "
+                    "for partial ballots use Rankings.from_ballots"
+                )
+            if len(order) != len(labels):
+                twice = next(label for label in order if order.count(label) > 1)
+                raise ValueError(f"row {row} names {twice!r} more than once")
+            order_indices[row] = [index[label] for label in order]
+        named = labels if items is not None or labels != tuple(range(len(labels))) else None
+        return cls.trusted(_core.invert(order_indices), named)
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: ArrayLike,
+        items: Iterable[Hashable] | None = None,
+        ties: str = "random",
+        rng: RNG = None,
+    ) -> "Rankings":
+        """Rankings from scores, the highest best.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (m, n) or (n,)
+            An array, or a pandas or polars frame whose columns are the items.
+        items : sequence, optional
+            Labels; by default the columns of a frame.
+        ties : {"random", "index", "error"}
+            Equal scores of a row are ordered at random from ``rng``, by column, or refused.
+        rng : None, int or numpy.random.Generator
+            Where random ties come from.
+
+        Raises
+        ------
+        ValueError
+            If a score is NaN, or tied under ``ties="error"``.
+
+        Examples
+        --------
+        >>> Rankings.from_scores([[0.1, 0.9, 0.5]]).ranks
+        array([[2, 0, 1]], dtype=int32)
+        """
+        if ties not in ("random", "index", "error"):
+            raise ValueError(f'ties must be "random", "index" or "error", not {ties!r}')
+        if items is None:
+            items = labels_of(scores)
+        matrix = as_matrix(scores, "scores")
+        if not np.can_cast(matrix.dtype, np.float64, "same_kind") and matrix.dtype.kind not in "iu":
+            raise ValueError(f"scores must be real numbers, not {matrix.dtype}")
+        exact = matrix.astype(np.float64)
+        if matrix.dtype.kind in "iu" and not np.array_equal(exact.astype(matrix.dtype), matrix):
+            raise ValueError("integer scores beyond 2^53 cannot be told apart; rank them first")
+        ranks = _core.from_scores(np.ascontiguousarray(exact), ties, seed_bytes(rng))
+        labels = None if items is None else check_items(items, ranks.shape[1])
+        return cls.trusted(ranks, labels)
+
+    @classmethod
+    def from_ballots(
+        cls, ballots: Iterable[Iterable[Any]], items: Iterable[Hashable], rng: RNG = None
+    ) -> "Rankings":
+        """Rankings from ballots that may be partial or spoilt in places.
+
+        Each ballot lists choices, best first. Dropped are blank choices (None, NaN, "",
+        "undervote"), overvotes ("overvote", or a list or set of several labels) and second
+        mentions of an item. The items not ranked follow in uniformly random order, drawn
+        for each ballot on its own.
+
+        Parameters
+        ----------
+        ballots : iterable of iterables
+            Choices, best first.
+        items : sequence
+            All labels.
+        rng : None, int or numpy.random.Generator
+            Where the completions come from.
+
+        Raises
+        ------
+        ValueError
+            If a ballot names an unknown item.
+
+        Examples
+        --------
+        >>> ballots = [["bob", None, "bob", "ann"], [{"ann", "bob"}, "cy"]]
+        >>> Rankings.from_ballots(ballots, items=["ann", "bob", "cy"], rng=1).ranks
+        array([[1, 0, 2],
+               [1, 2, 0]], dtype=int32)
+        """
+        labels = tuple(items)
+        labels = check_items(labels, len(labels))
+        index = {label: i for i, label in enumerate(labels)}
+        if not labels:
+            raise ValueError("items must name at least one item")
+        rows = []
+        for row, ballot in enumerate(ballots):
+            scores = np.full(len(labels), -np.inf)
+            for place, choice in enumerate(ballot):
+                item = chosen(choice, index, row)
+                if item is not None and scores[item] == -np.inf:
+                    scores[item] = -place
+            rows.append(scores)
+        if not rows:
+            return cls.trusted(np.empty((0, len(labels)), dtype=np.int32), labels)
+        return cls.from_scores(np.array(rows), labels, "random", rng)
+
+    @property
+    def ranks(self) -> NDArray[np.int32]:
+        """Positions, shape (m, n), read-only."""
+        return self._ranks
+
+    @property
+    def items(self) -> tuple[Hashable, ...]:
+        """Labels of the items; ``0..n-1`` if none were given."""
+        return tuple(range(self.n)) if self._items is None else self._items
+
+    @property
+    def item_labels(self) -> tuple[Hashable, ...] | None:
+        """Labels of the items; None if none were given."""
+        return self._items
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+        return int(self._ranks.shape[1])
+
+    def orders(self) -> NDArray[np.int32]:
+        """Item numbers best first, shape (m, n): the inverse of the ranks.
+
+        Examples
+        --------
+        >>> Rankings([[2, 0, 1]]).orders()
+        array([[1, 2, 0]], dtype=int32)
+        """
+        return _core.invert(self._ranks)
+
+    def split(self, clients: int, rng: RNG = None) -> list["Rankings"]:
+        """Deal the rankings at random to clients, as evenly as can be.
+
+        Parameters
+        ----------
+        clients : int
+            From 1 to the number of rankings.
+        rng : None, int or numpy.random.Generator
+            Decides who gets what.
+
+        Raises
+        ------
+        ValueError
+            If a client would get none.
+
+        Examples
+        --------
+        >>> [len(part) for part in Rankings([[0, 1]] * 7).split(3, rng=0)]
+        [3, 2, 2]
+        """
+        if not 1 <= clients <= len(self):
+            raise ValueError(
+                f"{len(self)} rankings cannot be split among {clients} clients: "
+                f"each needs at least one"
+            )
+        rows = np.random.default_rng(rng).permutation(len(self))
+        return [self[np.sort(part)] for part in np.array_split(rows, clients)]
+
+    def __len__(self) -> int:
+        return int(self._ranks.shape[0])
+
+    @overload
+    def __getitem__(self, rows: int) -> NDArray[np.int32]: ...
+    @overload
+    def __getitem__(self, rows: Rows) -> "Rankings": ...
+    def __getitem__(self, rows: int | Rows) -> "NDArray[np.int32] | Rankings":
+        picked = self._ranks[rows if isinstance(rows, slice) else np.asarray(rows)]
+        if picked.ndim == 1:
+            return picked
+        if picked.ndim != 2 or picked.shape[1] != self.n:
+            raise IndexError("rankings are taken whole: index by row, slice, mask or list of rows")
+        return Rankings.trusted(np.ascontiguousarray(picked), self._items)
+
+    def __iter__(self) -> Iterator[NDArray[np.int32]]:
+        return iter(self._ranks)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy:
+            return np.array(self._ranks, dtype=dtype)
+        if copy is False and dtype is not None and np.dtype(dtype) != np.int32:
+            raise ValueError(f"int32 ranks cannot become {np.dtype(dtype)} without a copy")
+        return np.asarray(self._ranks, dtype=dtype)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rankings):
+            return NotImplemented
+        return self._items == other._items and np.array_equal(self._ranks, other._ranks)
+
+    __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays do not hash
+
+    def __repr__(self) -> str:
+        m, n = self._ranks.shape
+        text = f"Rankings: {plural(m, 'ranking')} of {plural(n, 'item')}"
+        if self._items is None:
+            return text
+        return f"{text} ({few(self._items)})"
+
+
+def as_rankings(ranks: ArrayLike, base: int = 0) -> NDArray[np.int32]:
+    """Cast, order and validate rankings; a `Rankings` passes as it is.
+
+    Examples
+    --------
+    >>> as_rankings([[1.0, 2.0]], base=1)
+    array([[0, 1]], dtype=int32)
+    """
+    if isinstance(ranks, Rankings):
+        return ranks.ranks
+    if base not in (0, 1):
+        raise ValueError(f"base must be 0 or 1, not {base!r}")
+    matrix = as_integers(ranks, "positions")
+    shifted = np.array(matrix - base if base else matrix, dtype=np.int32, order="C", copy=True)
+    fault = _core.find_fault(shifted)
+    if fault is not None:
+        raise ValueError(describe_fault(shifted, *fault, base))
+    return read_only(shifted)
+
+
+def labels_of(values: object) -> tuple[Hashable, ...] | None:
+    """Labels that an input carries: our own objects, pandas and polars frames; else None."""
+    if hasattr(values, "item_labels"):
+        return cast("tuple[Hashable, ...] | None", values.item_labels)
+    columns = getattr(values, "columns", None)
+    if columns is None or type(columns).__name__ == "RangeIndex":
+        return None
+    return tuple(columns)
+
+
+def same_items(*rankings: object) -> tuple[Hashable, ...] | None:
+    """Labels that several inputs share; None if none has any.
+
+    Raises ValueError if two inputs are labelled differently, because position ``i`` would
+    then mean different items.
+    """
+    shared: tuple[Hashable, ...] | None = None
+    for labels in map(labels_of, rankings):
+        if labels is None:
+            continue
+        if shared is None:
+            shared = labels
+        elif labels != shared:
+            first = next(pair for pair in zip(shared, labels, strict=False) if pair[0] != pair[1])
+            raise ValueError(
+                f"the rankings label their items differently: {first[0]!r} in one is "
+                f"{first[1]!r} in another"
+            )
+    return shared
