@@ -91,6 +91,15 @@ pub enum Error {
         total: u64,
     },
 
+    /// The result does not fit into memory.
+    #[error("{entries} numbers of {bytes} bytes each do not fit into memory")]
+    Memory {
+        /// Numbers asked for.
+        entries: u128,
+        /// Bytes of each.
+        bytes: usize,
+    },
+
     /// A dispersion outside `[0, 1]`.
     #[error("phi must be in [0, 1], not {phi}")]
     Phi {
@@ -112,6 +121,16 @@ impl Error {
         }
         self
     }
+}
+
+/// `rows × columns` zeros, or an error where plain `vec!` would end the process.
+pub(crate) fn zeros<T: Copy + Default>(rows: usize, columns: usize) -> Result<Vec<T>> {
+    let bytes = size_of::<T>();
+    let refused = || Error::Memory { entries: rows as u128 * columns as u128, bytes };
+    let len = rows.checked_mul(columns).ok_or_else(refused)?;
+    // Only asked for, then made by `vec!`, whose pages the system zeroes when they are touched.
+    Vec::<T>::new().try_reserve_exact(len).map_err(|_| refused())?;
+    Ok(vec![T::default(); len])
 }
 
 fn fault(rank: i64, n: usize) -> &'static str {

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, zeros};
 use crate::ranking::{ROWS, Rankings};
 
 /// `Σ_i |a_i − b_i|` of every row of `a` and every row of `b`, row by row of `a`.
@@ -13,7 +13,7 @@ pub fn distances(a: Rankings<'_>, b: Rankings<'_>) -> Result<Vec<u64>> {
     if a.n() != b.n() {
         return Err(Error::Items { a: a.n(), b: b.n() });
     }
-    let mut distances = vec![0; a.len() * b.len()];
+    let mut distances: Vec<u64> = zeros(a.len(), b.len())?;
     if distances.is_empty() {
         return Ok(distances);
     }

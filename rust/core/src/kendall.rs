@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, zeros};
 use crate::ranking::{Profile, ROWS, Rankings, invert, invert_into};
 use crate::rankset::RankSet;
 
@@ -40,7 +40,7 @@ pub fn distances(a: Rankings<'_>, b: Rankings<'_>) -> Result<Vec<u64>> {
     if b.len() == 1 {
         return Ok(distances_to(a, b.row(0)));
     }
-    let mut distances = vec![0; a.len() * b.len()];
+    let mut distances: Vec<u64> = zeros(a.len(), b.len())?;
     if distances.is_empty() {
         return Ok(distances);
     }

@@ -5,7 +5,7 @@
 use rand_core::Rng;
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, zeros};
 use crate::kendall::distances_to;
 use crate::lehmer::Decoder;
 use crate::ranking::{Rankings, invert};
@@ -156,12 +156,14 @@ impl Phi {
     ///
     /// Ranking `i` comes from stream `i` of `key` alone. Its digits are independent,
     /// `Pr(f_i = j) ∝ φ^j` for `0 ≤ j ≤ i`, and `r[i] = decode(f)[center[i]]` (M3).
-    #[must_use]
-    pub fn sample(self, center: Rankings<'_>, count: usize, key: Key) -> Vec<u32> {
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if they do not fit.
+    pub fn sample(self, center: Rankings<'_>, count: usize, key: Key) -> Result<Vec<u32>> {
         let n = center.n();
         let items = invert(center.row(0));
         let digits = Digits::new(self, n);
-        let mut rankings = vec![0; count * n];
+        let mut rankings = zeros(count, n)?;
         rankings.par_chunks_exact_mut(n).enumerate().for_each_init(
             || (vec![0; n], Decoder::new(n)),
             |(code, decoder), (row, ranks)| {
@@ -169,7 +171,7 @@ impl Phi {
                 decoder.decode(code, |place, position| ranks[items[place] as usize] = position);
             },
         );
-        rankings
+        Ok(rankings)
     }
 }
 

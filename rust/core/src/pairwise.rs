@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::error::{Result, zeros};
 use crate::ranking::Profile;
 
 /// Items whose counts are made together, so that a ranking is read once for all of them.
@@ -10,26 +11,30 @@ const TILE: usize = 8;
 /// `counts[i n + j]`: in how many rankings item `i` comes before item `j`.
 ///
 /// O(m n²) operations, O(n) memory a thread beside the output.
-#[must_use]
-pub fn counts(profile: &Profile<'_>) -> Vec<i64> {
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
+pub fn counts(profile: &Profile<'_>) -> Result<Vec<i64>> {
     let n = profile.n();
     let total = i64::from(profile.total());
-    let mut counts = vec![0; n * n];
+    let mut counts = zeros(n, n)?;
     fill_above(profile, &mut counts, i64::from);
     mirror(&mut counts, n, |count| total - count);
-    counts
+    Ok(counts)
 }
 
 /// `margins[i n + j]`: rankings with `i` before `j`, less those with `j` before `i`.
-#[must_use]
-pub fn margins(profile: &Profile<'_>) -> Vec<i32> {
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
+pub fn margins(profile: &Profile<'_>) -> Result<Vec<i32>> {
     let n = profile.n();
     let total = profile.total() as i32;
-    let mut margins = vec![0; n * n];
+    let mut margins = zeros(n, n)?;
     // |2c − M| ≤ M, but 2c alone may wrap.
     fill_above(profile, &mut margins, |count| (count as i32).wrapping_mul(2).wrapping_sub(total));
     mirror(&mut margins, n, |margin| -margin);
-    margins
+    Ok(margins)
 }
 
 /// Fills the entries right of the diagonal with `value(count)`.

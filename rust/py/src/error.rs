@@ -1,7 +1,7 @@
-//! The one place where bad input becomes a `ValueError`.
+//! The one place where the core's errors become Python's: `ValueError`, or `MemoryError`.
 
 use pyo3::PyErr;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 
 /// Result of a wrapped function.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -18,7 +18,11 @@ impl Error {
 
 impl From<fedrank_core::Error> for Error {
     fn from(error: fedrank_core::Error) -> Self {
-        Self(PyValueError::new_err(error.to_string()))
+        let message = error.to_string();
+        Self(match error {
+            fedrank_core::Error::Memory { .. } => PyMemoryError::new_err(message),
+            _ => PyValueError::new_err(message),
+        })
     }
 }
 

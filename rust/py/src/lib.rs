@@ -99,7 +99,7 @@ mod _core {
         weights: Weights<'py>,
     ) -> Result<Array2<'py, i64>> {
         let profile = profile(&ranks, &weights)?;
-        matrix(py, py.detach(|| pairwise::counts(&profile)), profile.n())
+        matrix(py, py.detach(|| pairwise::counts(&profile))?, profile.n())
     }
 
     #[pyfunction]
@@ -123,7 +123,7 @@ mod _core {
         seed: &[u8],
     ) -> Result<Array2<'py, i32>> {
         let (phi, center, key) = (Phi::new(phi)?, rankings(&center)?, key(seed)?);
-        matrix(py, py.detach(|| phi.sample(center, size, key)), center.n())
+        matrix(py, py.detach(|| phi.sample(center, size, key))?, center.n())
     }
 
     #[pyfunction]
@@ -177,9 +177,9 @@ mod _core {
     ) -> Result<Found<'py>> {
         let profile = profile(&ranks, &weights)?;
         let (ties, key) = (tie_rule(ties, seed)?, key(seed)?);
-        let find: fn(_, _, _, _, _) -> Consensus = match method {
-            "borda" => |profile, ties, _, _, _| consensus::borda::consensus(profile, ties),
-            "lehmer" => |profile, ties, _, _, _| consensus::lehmer::consensus(profile, ties),
+        let find: fn(_, _, _, _, _) -> fedrank_core::Result<Consensus> = match method {
+            "borda" => |profile, ties, _, _, _| Ok(consensus::borda::consensus(profile, ties)),
+            "lehmer" => |profile, ties, _, _, _| Ok(consensus::lehmer::consensus(profile, ties)),
             "footrule" => |profile, ties, _, _, _| consensus::footrule::consensus(profile, ties),
             "pick" => |profile, ties, _, _, _| consensus::pivot::pick(profile, ties),
             "pivot" => {
@@ -190,7 +190,7 @@ mod _core {
             },
             _ => return Err(Error::value("unknown method")),
         };
-        let found = py.detach(|| find(&profile, ties, key, runs, exact_upto));
+        let found = py.detach(|| find(&profile, ties, key, runs, exact_upto))?;
         let sums = found.sums.map(|sums| vector(py, sums));
         Ok((vector(py, found.ranks), found.ties, sums, found.distance, found.bound))
     }

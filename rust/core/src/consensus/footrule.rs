@@ -4,20 +4,23 @@ use lapjv::{Matrix, lapjv};
 use rayon::prelude::*;
 
 use super::Consensus;
+use crate::error::{Result, zeros};
 use crate::ranking::{Profile, Ties};
 use crate::stream::{shuffle, stream};
 
 /// Minimum-weight matching of items to positions, cost `Σ_m |r_m[i] − j|`, in O(m n + n³).
 ///
 /// Of several optima, [`Ties::Random`] takes the solver's first after a random relabelling.
-#[must_use]
-pub fn consensus(profile: &Profile<'_>, ties: Ties) -> Consensus {
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
+pub fn consensus(profile: &Profile<'_>, ties: Ties) -> Result<Consensus> {
     let n = profile.n();
     let mut items: Vec<u32> = (0..n as u32).collect();
     if let Ties::Random(key) = ties {
         shuffle(&mut items, &mut stream(key, 0));
     }
-    let costs = costs(profile, &items);
+    let costs = costs(profile, &items)?;
     let mut ranks = vec![0; n];
     let positions = match Matrix::from_shape_vec((n, n), costs).map(|costs| lapjv(&costs)) {
         Ok(Ok((positions, _))) => positions,
@@ -27,7 +30,7 @@ pub fn consensus(profile: &Profile<'_>, ties: Ties) -> Consensus {
     for (&item, position) in items.iter().zip(positions) {
         ranks[item as usize] = position as u32;
     }
-    Consensus { ranks, ..Consensus::default() }
+    Ok(Consensus { ranks, ..Consensus::default() })
 }
 
 /// Items whose positions are counted together: they share cache lines.
@@ -35,9 +38,9 @@ const ITEMS: usize = 16;
 
 /// Cost of each position for each of `items`. Whole numbers below 2^62 but far below 2^53
 /// in practice, so that floats hold them exactly.
-fn costs(profile: &Profile<'_>, items: &[u32]) -> Vec<f64> {
+fn costs(profile: &Profile<'_>, items: &[u32]) -> Result<Vec<f64>> {
     let n = profile.n();
-    let mut costs = vec![0.0; n * n];
+    let mut costs = zeros(n, n)?;
     costs.par_chunks_mut(ITEMS * n).zip(items.par_chunks(ITEMS)).for_each(|(costs, items)| {
         let mut counts = vec![0_u32; costs.len()];
         for (row, ranks) in profile.rankings().rows().enumerate() {
@@ -58,5 +61,5 @@ fn costs(profile: &Profile<'_>, items: &[u32]) -> Vec<f64> {
             }
         }
     });
-    costs
+    Ok(costs)
 }

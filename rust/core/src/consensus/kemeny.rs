@@ -8,6 +8,7 @@ use rand_core::Rng;
 
 use super::Consensus;
 use super::majority::Majority;
+use crate::error::Result;
 use crate::ranking::{Profile, Ties, by_score, invert};
 use crate::stream::{Key, below, shuffle, stream};
 
@@ -20,15 +21,17 @@ pub const EXACT_UPTO: usize = 20;
 /// says how often the search in a larger one is restarted from a disturbed optimum, with
 /// randomness from `key`. The result is proved optimal if its distance equals its bound.
 /// [`Consensus::ties`] counts the neighbours in the result that are tied.
-#[must_use]
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
 pub fn consensus(
     profile: &Profile<'_>,
     exact_upto: usize,
     kicks: usize,
     ties: Ties,
     key: Key,
-) -> Consensus {
-    let majority = Majority::new(profile);
+) -> Result<Consensus> {
+    let majority = Majority::new(profile)?;
     let mut items: Vec<u32> = (0..majority.n() as u32).collect();
     if let Ties::Random(key) = ties {
         // Whatever looks at the items in turn now looks at them in random order.
@@ -48,13 +51,13 @@ pub fn consensus(
         }
     }
     let ties = order.windows(2).filter(|pair| majority.margin(pair[0], pair[1]) == 0).count();
-    Consensus {
+    Ok(Consensus {
         ranks: invert(&order),
         ties,
         distance: Some(majority.distance(&order)),
         bound: Some(majority.pair_bound() + excess),
         ..Consensus::default()
-    }
+    })
 }
 
 /// Strongly connected components of the majority graph, each before those it beats.

@@ -1,5 +1,6 @@
 //! Margins between all pairs of items: what pivot, pick and Kemeny decide by.
 
+use crate::error::Result;
 use crate::pairwise;
 use crate::ranking::Profile;
 
@@ -13,9 +14,12 @@ pub struct Majority {
 
 impl Majority {
     /// Counts all pairs, in O(m n²).
-    #[must_use]
-    pub fn new(profile: &Profile<'_>) -> Self {
-        Self { n: profile.n(), total: profile.total(), margins: pairwise::margins(profile) }
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
+    pub fn new(profile: &Profile<'_>) -> Result<Self> {
+        let margins = pairwise::margins(profile)?;
+        Ok(Self { n: profile.n(), total: profile.total(), margins })
     }
 
     /// Number of items.

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::Consensus;
 use super::majority::Majority;
+use crate::error::Result;
 use crate::ranking::{Profile, Ties, invert};
 use crate::stream::{Key, below, stream};
 
@@ -12,9 +13,11 @@ use crate::stream::{Key, below, stream};
 ///
 /// Run `i` uses stream `i` of `key`; tied pairs go by it too, or by index under [`Ties::Index`].
 /// [`Consensus::ties`] counts the tied comparisons of the run that won.
-#[must_use]
-pub fn pivot(profile: &Profile<'_>, runs: usize, ties: Ties, key: Key) -> Consensus {
-    let majority = Majority::new(profile);
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
+pub fn pivot(profile: &Profile<'_>, runs: usize, ties: Ties, key: Key) -> Result<Consensus> {
+    let majority = Majority::new(profile)?;
     let random_ties = matches!(ties, Ties::Random(_));
     let run = |i: usize| {
         let (order, ties) = sort(&majority, random_ties, &mut stream(key, i as u64));
@@ -22,7 +25,8 @@ pub fn pivot(profile: &Profile<'_>, runs: usize, ties: Ties, key: Key) -> Consen
     };
     let best = (0..runs.max(1)).into_par_iter().map(run).min();
     let (distance, _, order, ties) = best.unwrap_or_default();
-    Consensus { ranks: invert(&order), ties, distance: Some(distance), ..Consensus::default() }
+    let ranks = invert(&order);
+    Ok(Consensus { ranks, ties, distance: Some(distance), ..Consensus::default() })
 }
 
 /// Quicksort by majority; returns the order and how many comparisons were tied.
@@ -70,9 +74,11 @@ fn sort(majority: &Majority, random_ties: bool, rng: &mut impl Rng) -> (Vec<u32>
 /// The ranking of the profile that is nearest to all the others together.
 ///
 /// [`Consensus::ties`] counts the different rankings that are equally near, if several.
-#[must_use]
-pub fn pick(profile: &Profile<'_>, ties: Ties) -> Consensus {
-    let majority = Majority::new(profile);
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
+pub fn pick(profile: &Profile<'_>, ties: Ties) -> Result<Consensus> {
+    let majority = Majority::new(profile)?;
     let rankings = profile.rankings();
     let rows = (0..rankings.len()).into_par_iter().filter(|&row| profile.weight(row) > 0);
     let mut nearest: Vec<(u64, usize)> = rows
@@ -89,7 +95,7 @@ pub fn pick(profile: &Profile<'_>, ties: Ties) -> Consensus {
     let (distance, row) = nearest[choice];
     let ties = if nearest.len() > 1 { nearest.len() } else { 0 };
     let ranks = rankings.row(row).to_vec();
-    Consensus { ranks, ties, distance: Some(distance), ..Consensus::default() }
+    Ok(Consensus { ranks, ties, distance: Some(distance), ..Consensus::default() })
 }
 
 /// The nearest rows of two lists, each of rows equally near.
