@@ -82,8 +82,9 @@ impl RankSet {
         self.bits[word] |= 1 << bit;
         let after = (word % WORDS) as u16;
         let end = self.running.len().min((block + 1) * WORDS);
-        for (count, &lane) in self.running[block * WORDS..end].iter_mut().zip(&LANES) {
-            *count += u16::from(lane > after);
+        let (counts, _) = self.running[block * WORDS..end].as_chunks_mut::<VECTOR>();
+        for (counts, lanes) in counts.iter_mut().zip(LANES.as_chunks::<VECTOR>().0) {
+            *counts = std::array::from_fn(|k| counts[k] + u16::from(lanes[k] > after));
         }
         add(&mut self.tree, block, 1);
         self.len += 1;

@@ -29,43 +29,84 @@ pub fn plurality(profile: &Profile<'_>, ties: Ties) -> (Vec<u32>, usize) {
     plurality_of(profile, &codes, key)
 }
 
-/// Places counted together: their digits share cache lines.
-const PLACES: usize = 16;
+/// Places counted together: their counts fill a vector, and all of them a first-level cache.
+const PLACES: usize = 8;
 
 fn plurality_of(profile: &Profile<'_>, codes: &[u32], key: Option<Key>) -> (Vec<u32>, usize) {
+    let mut digits = vec![0; profile.n()];
+    let blocks = digits.par_chunks_mut(PLACES).enumerate();
+    let ties = if profile.total() <= u16::MAX.into() {
+        blocks
+            .map_init(Vec::new, |counts, (block, winners)| {
+                count_block::<u16>(profile, codes, block * PLACES, counts, |w| w as u16);
+                pick_block(counts, block * PLACES, key, winners)
+            })
+            .sum()
+    } else {
+        blocks
+            .map_init(Vec::new, |counts, (block, winners)| {
+                count_block::<u32>(profile, codes, block * PLACES, counts, |w| w);
+                pick_block(counts, block * PLACES, key, winners)
+            })
+            .sum()
+    };
+    (digits, ties)
+}
+
+/// `counts[digit][k]`: how often place `first + k` has that digit, up to the largest seen.
+fn count_block<T: Copy + Default + std::ops::AddAssign>(
+    profile: &Profile<'_>,
+    codes: &[u32],
+    first: usize,
+    counts: &mut Vec<[T; PLACES]>,
+    narrow: impl Fn(u32) -> T,
+) {
     let n = profile.n();
-    let mut plurality = vec![0; n];
-    let blocks = plurality.par_chunks_mut(PLACES).enumerate();
-    let ties = blocks.map_init(
-        || vec![[0_u32; PLACES]; n],
-        |counts, (block, winners)| {
-            let first = block * PLACES;
-            // Digits of place i are at most i: later entries are never touched.
-            let counts = &mut counts[..n.min(first + PLACES)];
-            counts.fill([0; PLACES]);
-            for (row, code) in codes.chunks_exact(n).enumerate() {
-                let weight = profile.weight(row);
-                for (place, &digit) in code[first..n.min(first + PLACES)].iter().enumerate() {
-                    counts[digit as usize][place] += weight;
-                }
+    let end = n.min(first + PLACES);
+    counts.clear();
+    // A digit of place i is at most i.
+    counts.resize(end, [T::default(); PLACES]);
+    let mut largest = 0;
+    for (row, code) in codes.chunks_exact(n).enumerate() {
+        let weight = narrow(profile.weight(row));
+        for (place, &digit) in code[first..end].iter().enumerate() {
+            counts[digit as usize][place] += weight;
+            largest = largest.max(digit);
+        }
+    }
+    counts.truncate(largest as usize + 1);
+}
+
+/// The commonest digit of each place of a block; returns how many places were tied.
+fn pick_block<T: Copy + Default + Ord>(
+    counts: &[[T; PLACES]],
+    first: usize,
+    key: Option<Key>,
+    winners: &mut [u32],
+) -> usize {
+    // Vectors over the places; from the largest digit down, so that the least stays.
+    let mut most = [T::default(); PLACES];
+    for count in counts {
+        most = std::array::from_fn(|k| most[k].max(count[k]));
+    }
+    let mut tied = [0_u32; PLACES];
+    let mut least = [0_u32; PLACES];
+    for (digit, count) in counts.iter().enumerate().rev() {
+        let digit = digit as u32;
+        tied = std::array::from_fn(|k| tied[k] + u32::from(count[k] == most[k]));
+        least = std::array::from_fn(|k| if count[k] == most[k] { digit } else { least[k] });
+    }
+    let mut ties = 0;
+    for (k, winner) in winners.iter_mut().enumerate() {
+        *winner = least[k];
+        if tied[k] > 1 {
+            ties += 1;
+            if let Some(key) = key {
+                let choice = below(&mut stream(key, (first + k) as u64), tied[k]);
+                let mut best = (0..).zip(counts).filter(|(_, count)| count[k] == most[k]);
+                *winner = best.nth(choice as usize).map_or(least[k], |(digit, _)| digit);
             }
-            let mut ties = 0;
-            for (place, winner) in winners.iter_mut().enumerate() {
-                let most = counts.iter().map(|count| count[place]).max().unwrap_or(0);
-                let mut best = (0_u32..).zip(&*counts).filter(|(_, c)| c[place] == most);
-                let tied = best.clone().count();
-                let choice = match key {
-                    Some(key) if tied > 1 => {
-                        below(&mut stream(key, (first + place) as u64), tied as u32)
-                    }
-                    _ => 0,
-                };
-                *winner = best.nth(choice as usize).map_or(0, |(digit, _)| digit);
-                ties += usize::from(tied > 1);
-            }
-            ties
-        },
-    );
-    let ties = ties.sum();
-    (plurality, ties)
+        }
+    }
+    ties
 }
