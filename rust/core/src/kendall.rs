@@ -1,7 +1,7 @@
 //! Kendall's distance between rankings (M1).
 //!
-//! `K(a, b)` is the number of inversions of `b` read in the order of `a`. Three
-//! ways to count them, all exact; [`distance`] takes the fastest for `n`.
+//! `K(a, b)` is the number of inversions of `b` read in the order of `a`. They are
+//! counted by a set that knows how many of its members are greater, or while merging.
 
 use rayon::prelude::*;
 
@@ -82,40 +82,26 @@ pub fn total(profile: &Profile<'_>, ranking: &[u32]) -> Result<u64> {
 
 /// Memory to count inversions of permutations of `0..n`, used again and again.
 enum Counter {
-    /// Up to 64 items: the set is one word.
-    Word,
     Set(RankSet),
-    Merge {
-        values: Vec<u32>,
-        spare: Vec<u32>,
-    },
+    Merge { values: Vec<u32>, spare: Vec<u32> },
 }
 
 impl Counter {
     fn new(n: usize) -> Self {
-        match n {
-            0..=64 => Self::Word,
-            65..MERGE_FROM => Self::Set(RankSet::empty(n)),
-            _ => Self::Merge { values: Vec::with_capacity(n), spare: vec![0; n] },
+        if n < MERGE_FROM {
+            Self::Set(RankSet::new(n))
+        } else {
+            Self::Merge { values: Vec::with_capacity(n), spare: vec![0; n] }
         }
     }
 
     /// Pairs of which the first is greater.
     fn inversions(&mut self, permutation: impl Iterator<Item = u32>) -> u64 {
         match self {
-            Self::Word => {
-                let mut seen = 0_u64;
-                let mut inversions = 0;
-                for value in permutation {
-                    // Shifted in two steps, since 64 at once is too far.
-                    inversions += u64::from((seen >> value >> 1).count_ones());
-                    seen |= 1 << value;
-                }
-                inversions
-            }
             Self::Set(seen) => {
-                seen.clear();
-                permutation.map(|value| u64::from(seen.insert(value))).sum()
+                let mut inversions = 0;
+                seen.count_greater(permutation, |greater| inversions += u64::from(greater));
+                inversions
             }
             Self::Merge { values, spare } => {
                 values.clear();
@@ -209,7 +195,7 @@ mod tests {
             let expected = by_definition(&a, &b);
             let read: Vec<u32> = invert(&a).iter().map(|&item| b[item as usize]).collect();
             let merge = Counter::Merge { values: vec![], spare: vec![0; n] };
-            for mut counter in [Counter::new(n), Counter::Set(RankSet::empty(n)), merge] {
+            for mut counter in [Counter::new(n), merge] {
                 assert_eq!(counter.inversions(read.iter().copied()), expected, "n {n}");
             }
             assert_eq!(distance(&a, &b), Ok(expected));

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::ranking::{ROWS, Rankings, first_error};
-use crate::rankset::RankSet;
+use crate::rankset::{RankSet, Tree};
 
 /// Lehmer code of one ranking, in O(n log n).
 ///
@@ -33,7 +33,17 @@ pub fn encode_rows(rankings: Rankings<'_>) -> Vec<u32> {
     let n = rankings.n();
     let mut codes = vec![0; rankings.ranks().len()];
     let rows = rankings.par_rows().zip(codes.par_chunks_exact_mut(n)).with_min_len(ROWS);
-    rows.for_each_init(|| Encoder::new(n), |encoder, (row, code)| encoder.encode(row, code));
+    rows.for_each_init(
+        || RankSet::new(n),
+        |seen, (row, code)| {
+            let mut digits = code.iter_mut();
+            seen.count_greater(row.iter().copied(), |greater| {
+                if let Some(digit) = digits.next() {
+                    *digit = greater;
+                }
+            });
+        },
+    );
     codes
 }
 
@@ -75,45 +85,13 @@ pub fn decode_rows(codes: &[u32], n: usize) -> Result<Vec<u32>> {
     Ok(rankings)
 }
 
-/// Memory to encode rankings of `n` items, used again and again.
-pub(crate) enum Encoder {
-    /// Up to 64 items: the set is one word.
-    Word,
-    Set(RankSet),
-}
-
-impl Encoder {
-    pub(crate) fn new(n: usize) -> Self {
-        if n <= 64 { Self::Word } else { Self::Set(RankSet::empty(n)) }
-    }
-
-    pub(crate) fn encode(&mut self, ranks: &[u32], code: &mut [u32]) {
-        match self {
-            Self::Word => {
-                let mut seen = 0_u64;
-                for (digit, &rank) in code.iter_mut().zip(ranks) {
-                    // Shifted in two steps, since 64 at once is too far.
-                    *digit = (seen >> rank >> 1).count_ones();
-                    seen |= 1 << rank;
-                }
-            }
-            Self::Set(seen) => {
-                seen.clear();
-                for (digit, &rank) in code.iter_mut().zip(ranks) {
-                    *digit = seen.insert(rank);
-                }
-            }
-        }
-    }
-}
-
 /// Memory to decode codes of `n` digits, used again and again.
 ///
 /// From the last item to the first, each takes its place among those still free: item `i`
 /// leaves `c_i` free places behind its own.
 pub(crate) struct Decoder {
     free: Free,
-    set: Option<RankSet>,
+    set: Option<Tree>,
 }
 
 /// The free places in order: short numbers where they do, since shifting them is the work.
@@ -138,7 +116,7 @@ impl Decoder {
         let n = code.len() as u64;
         let inversions: u64 = code.iter().map(|&digit| u64::from(digit)).sum();
         if inversions > SHIFT_UPTO * n {
-            let set = self.set.get_or_insert_with(|| RankSet::empty(code.len()));
+            let set = self.set.get_or_insert_with(|| Tree::new(code.len()));
             return search(set, code, put);
         }
         match &mut self.free {
@@ -150,7 +128,7 @@ impl Decoder {
     }
 }
 
-fn search(free: &mut RankSet, code: &[u32], mut put: impl FnMut(usize, u32)) {
+fn search(free: &mut Tree, code: &[u32], mut put: impl FnMut(usize, u32)) {
     free.fill();
     for (item, &digit) in code.iter().enumerate().rev() {
         put(item, free.take(item as u32 - digit));
@@ -274,7 +252,7 @@ mod tests {
                 let code: Vec<u32> =
                     (0..n as u32).map(|i| below(&mut rng, (i + 1).min(most))).collect();
                 let mut searched = vec![0; n];
-                search(&mut RankSet::empty(n), &code, |item, at| searched[item] = at);
+                search(&mut Tree::new(n), &code, |item, at| searched[item] = at);
                 assert_eq!(encode(&searched).as_ref(), Ok(&code), "n {n}, digits below {most}");
                 let mut ranks = vec![0; n];
                 shift(&mut vec![0_u16; n], &code, |p| p as u16, |item, at| ranks[item] = at);

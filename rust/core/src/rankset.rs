@@ -1,125 +1,172 @@
-//! A set of positions that counts its members on either side of one.
+//! Sets of positions that count their members on either side of one.
 //!
-//! Three levels: bits; in each block of 64 words a running count a word, updated
-//! by whole vectors without a branch; over the blocks a Fenwick tree. Up to 4096
-//! positions there is one block and no tree, and at 10⁶ everything still fits the
-//! second-level cache, which is why this beats merging until the bits outgrow it.
+//! Three sizes. Up to 64 positions the set is a machine word. Up to 4096 it is a [`Block`]: bits,
+//! and for each word a running count, updated as whole vectors without a branch. Above, a
+//! [`Tree`]: blocks, and a Fenwick tree over their sizes. At 10⁶ positions all that is touched
+//! still fits the second-level cache, which is why this beats merging until the bits outgrow it.
 
 const WORD: usize = 64;
 /// Words a block: a running count then fits 16 bits.
 const WORDS: usize = 64;
-/// Counts are updated in whole vectors of this many.
-const VECTOR: usize = 8;
-const LANES: [u16; WORDS] = {
-    let mut lanes = [0; WORDS];
-    let mut i = 0;
-    while i < WORDS {
-        lanes[i] = i as u16;
-        i += 1;
-    }
-    lanes
-};
+const BLOCK: usize = WORD * WORDS;
 
-/// A subset of `0..n`.
-#[derive(Debug, Clone)]
-pub(crate) struct RankSet {
-    n: usize,
-    len: u32,
-    bits: Vec<u64>,
-    /// Members in the earlier words of the same block.
-    running: Vec<u16>,
-    /// Fenwick tree over the blocks' sizes, from index 1.
-    tree: Vec<u32>,
+/// Memory to go through permutations of `0..n`, again and again.
+pub(crate) enum RankSet {
+    Word,
+    Block(Box<Block>),
+    Tree(Tree),
 }
 
 impl RankSet {
-    /// No members.
-    pub(crate) fn empty(n: usize) -> Self {
-        let words = n.div_ceil(WORD).next_multiple_of(VECTOR);
-        Self {
-            n,
-            len: 0,
-            bits: vec![0; words],
-            running: vec![0; words],
-            tree: vec![0; words.div_ceil(WORDS) + 1],
+    pub(crate) fn new(n: usize) -> Self {
+        if n <= WORD {
+            Self::Word
+        } else if n <= BLOCK {
+            Self::Block(Box::default())
+        } else {
+            Self::Tree(Tree::new(n))
         }
     }
 
-    /// Removes all members.
-    pub(crate) fn clear(&mut self) {
-        self.len = 0;
-        self.bits.fill(0);
-        self.running.fill(0);
-        self.tree.fill(0);
-    }
-
-    /// Makes every position a member.
-    pub(crate) fn fill(&mut self) {
-        self.clear();
-        self.len = self.n as u32;
-        for (word, bits) in self.bits.iter_mut().enumerate() {
-            let left = self.n.saturating_sub(word * WORD).min(WORD);
-            *bits = if left == WORD { u64::MAX } else { (1 << left) - 1 };
-        }
-        let blocks = self.bits.chunks(WORDS).zip(self.running.chunks_mut(WORDS));
-        for (block, (bits, running)) in blocks.enumerate() {
-            let mut before = 0;
-            for (word, count) in bits.iter().zip(running) {
-                *count = before;
-                before += word.count_ones() as u16;
-            }
-            add(&mut self.tree, block, u32::from(before));
-        }
-    }
-
-    /// Inserts a position that is not a member; returns how many members are greater.
+    /// For each of several different numbers below n, calls `each` with how many of those
+    /// before it are greater.
     #[inline]
-    pub(crate) fn insert(&mut self, position: u32) -> u32 {
-        let (word, bit) = (position as usize / WORD, position % WORD as u32);
-        let block = word / WORDS;
-        let inside = self.bits[word] & ((1 << bit) - 1);
-        let smaller = sum(&self.tree, block) + u32::from(self.running[word]) + inside.count_ones();
-        self.bits[word] |= 1 << bit;
-        let after = (word % WORDS) as u16;
-        let end = self.running.len().min((block + 1) * WORDS);
-        let (counts, _) = self.running[block * WORDS..end].as_chunks_mut::<VECTOR>();
-        for (counts, lanes) in counts.iter_mut().zip(LANES.as_chunks::<VECTOR>().0) {
-            *counts = std::array::from_fn(|k| counts[k] + u16::from(lanes[k] > after));
+    pub(crate) fn count_greater(
+        &mut self,
+        numbers: impl Iterator<Item = u32>,
+        mut each: impl FnMut(u32),
+    ) {
+        match self {
+            Self::Word => {
+                let mut seen = 0_u64;
+                for number in numbers {
+                    // Shifted in two steps, since 64 at once is too far.
+                    each((seen >> number >> 1).count_ones());
+                    seen |= 1 << number;
+                }
+            }
+            Self::Block(seen) => {
+                **seen = Block::default();
+                for (before, number) in (0..).zip(numbers) {
+                    each(before - seen.insert(number));
+                }
+            }
+            Self::Tree(seen) => {
+                seen.clear();
+                for (before, number) in (0..).zip(numbers) {
+                    each(before - seen.insert(number));
+                }
+            }
         }
-        add(&mut self.tree, block, 1);
-        self.len += 1;
-        self.len - 1 - smaller
+    }
+}
+
+/// A subset of `0..4096`.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    bits: [u64; WORDS],
+    /// Members in the words before.
+    running: [u16; WORDS],
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self { bits: [0; WORDS], running: [0; WORDS] }
+    }
+}
+
+impl Block {
+    /// Inserts a number that is not a member; returns how many members are smaller.
+    #[inline(always)]
+    fn insert(&mut self, number: u32) -> u32 {
+        let (word, bit) = (number as usize / WORD % WORDS, number % WORD as u32);
+        let bits = self.bits[word];
+        let smaller = u32::from(self.running[word]) + (bits & ((1 << bit) - 1)).count_ones();
+        self.bits[word] = bits | 1 << bit;
+        for (count, lane) in self.running.iter_mut().zip(0_u16..) {
+            *count += u16::from(lane > word as u16);
+        }
+        smaller
     }
 
-    /// Removes the member with `smaller` members below it and returns its position.
+    /// Removes the member with `smaller` members below it and returns it.
+    #[inline(always)]
+    fn take(&mut self, smaller: u32) -> u32 {
+        // Running counts do not fall, so those up to `smaller` are of the words up to the one wanted.
+        let upto: u16 = self.running.iter().map(|&c| u16::from(u32::from(c) <= smaller)).sum();
+        let word = usize::from(upto - 1) % WORDS;
+        let bit = select(self.bits[word], smaller - u32::from(self.running[word]));
+        self.bits[word] &= !(1 << bit);
+        for (count, lane) in self.running.iter_mut().zip(0_u16..) {
+            *count -= u16::from(lane > word as u16);
+        }
+        (word * WORD) as u32 + bit
+    }
+
+    /// The first `len` numbers.
+    fn full(len: usize) -> Self {
+        let mut block = Self::default();
+        for (word, (bits, count)) in block.bits.iter_mut().zip(&mut block.running).enumerate() {
+            let left = len.saturating_sub(word * WORD);
+            *count = (len - left) as u16;
+            *bits = if left >= WORD { u64::MAX } else { (1 << left) - 1 };
+        }
+        block
+    }
+}
+
+/// A subset of `0..n`.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    n: usize,
+    blocks: Vec<Block>,
+    /// Fenwick tree over the blocks' sizes, from index 1.
+    sizes: Vec<u32>,
+}
+
+impl Tree {
+    pub(crate) fn new(n: usize) -> Self {
+        let blocks = n.div_ceil(BLOCK);
+        Self { n, blocks: vec![Block::default(); blocks], sizes: vec![0; blocks + 1] }
+    }
+
+    fn clear(&mut self) {
+        self.blocks.fill(Block::default());
+        self.sizes.fill(0);
+    }
+
+    /// Makes every number a member.
+    pub(crate) fn fill(&mut self) {
+        self.sizes.fill(0);
+        for (index, block) in self.blocks.iter_mut().enumerate() {
+            let len = (self.n - index * BLOCK).min(BLOCK);
+            *block = Block::full(len);
+            add(&mut self.sizes, index, len as u32);
+        }
+    }
+
+    /// Inserts a number that is not a member; returns how many members are smaller.
+    #[inline]
+    fn insert(&mut self, number: u32) -> u32 {
+        let block = number as usize / BLOCK;
+        add(&mut self.sizes, block, 1);
+        sum(&self.sizes, block) + self.blocks[block].insert(number % BLOCK as u32)
+    }
+
+    /// Removes the member with `smaller` members below it and returns it.
     ///
     /// `smaller` must be less than the number of members.
     #[inline]
     pub(crate) fn take(&mut self, smaller: u32) -> u32 {
-        debug_assert!(smaller < self.len);
-        let (block, left) = search(&self.tree, smaller);
-        let end = self.running.len().min((block + 1) * WORDS);
-        let counts = &mut self.running[block * WORDS..end];
-        // Running counts do not fall, so those at most `left` are the words up to the one wanted.
-        let local = left as u16;
-        let upto: u16 = counts.iter().map(|&count| u16::from(count <= local)).sum();
-        let after = upto - 1;
-        let word = block * WORDS + usize::from(after);
-        let bit = select(self.bits[word], left - u32::from(counts[usize::from(after)]));
-        for (count, &lane) in counts.iter_mut().zip(&LANES) {
-            *count -= u16::from(lane > after);
-        }
-        self.bits[word] &= !(1 << bit);
-        add(&mut self.tree, block, u32::MAX); // minus one, modulo 2³²
-        self.len -= 1;
-        (word * WORD) as u32 + bit
+        let (block, left) = search(&self.sizes, smaller);
+        add(&mut self.sizes, block, u32::MAX); // minus one, modulo 2³²
+        (block * BLOCK) as u32 + self.blocks[block].take(left)
     }
 }
 
 /// Adds to the size of one block.
 #[inline]
 fn add(tree: &mut [u32], block: usize, by: u32) {
-    // One block: `sum` of it is never asked for.
     let mut i = block + 1;
     while i < tree.len() {
         tree[i] = tree[i].wrapping_add(by);
@@ -192,7 +239,7 @@ const SELECT: [[u8; 256]; 8] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stream::{shuffle, stream};
+    use crate::stream::{below, shuffle, stream};
 
     #[test]
     fn counts_like_a_plain_list() {
@@ -200,13 +247,13 @@ mod tests {
             let mut order: Vec<u32> = (0..n).collect();
             shuffle(&mut order, &mut stream([3; 32], u64::from(n)));
             order.truncate(3000);
-            let mut set = RankSet::empty(n as usize);
+            let greater = |i: usize| order[..i].iter().filter(|&&y| y > order[i]).count() as u32;
+            let expected: Vec<u32> = (0..order.len()).map(greater).collect();
+            let mut set = RankSet::new(n as usize);
             for round in 0..2 {
-                for (i, &x) in order.iter().enumerate() {
-                    let greater = order[..i].iter().filter(|&&y| y > x).count();
-                    assert_eq!(set.insert(x) as usize, greater, "n {n} round {round}");
-                }
-                set.clear();
+                let mut counts = Vec::new();
+                set.count_greater(order.iter().copied(), |count| counts.push(count));
+                assert_eq!(counts, expected, "n {n} round {round}");
             }
         }
     }
@@ -215,11 +262,11 @@ mod tests {
     fn takes_like_a_plain_list() {
         for n in [1, 2, 63, 64, 65, 500, 4096, 4097, 9000] {
             let mut list: Vec<u32> = (0..n).collect();
-            let mut set = RankSet::empty(n as usize);
+            let mut set = Tree::new(n as usize);
             set.fill();
             let mut rng = stream([4; 32], u64::from(n));
             while !list.is_empty() {
-                let k = crate::stream::below(&mut rng, list.len() as u32);
+                let k = below(&mut rng, list.len() as u32);
                 assert_eq!(set.take(k), list.remove(k as usize), "n {n}");
             }
         }
