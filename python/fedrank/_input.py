@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 INT32_MAX = np.iinfo(np.int32).max
 SHOWN = 6  # labels in a list of some
@@ -43,6 +43,8 @@ def as_matrix(values: ArrayLike, what: str) -> NDArray[Any]:
     >>> as_matrix([1, 2], "scores").shape
     (1, 2)
     """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{what} must not be masked: fill the gaps in, or drop the rows")
     try:
         matrix = np.asarray(values)
     except ValueError:
@@ -54,6 +56,8 @@ def as_matrix(values: ArrayLike, what: str) -> NDArray[Any]:
         ) from None
     if matrix.ndim == 1:
         matrix = matrix[np.newaxis]
+    if matrix.dtype == object and matrix.ndim == 2:
+        matrix = from_objects(matrix)
     if matrix.ndim != 2:
         raise ValueError(
             f"{what} must be one row or a matrix of rows, not {matrix.ndim}-dimensional"
@@ -63,6 +67,38 @@ def as_matrix(values: ArrayLike, what: str) -> NDArray[Any]:
     if matrix.shape[1] > INT32_MAX:
         raise ValueError(f"{matrix.shape[1]} items are too many")
     return matrix
+
+
+def from_objects(matrix: NDArray[Any]) -> NDArray[np.float64]:
+    """Turn Python's numbers, as nullable columns give them, into floats.
+
+    Examples
+    --------
+    >>> from_objects(np.array([[1, 2.5]], dtype=object))
+    array([[1. , 2.5]])
+    """
+    for (row, item), value in np.ndenumerate(matrix):
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+            raise ValueError(f"row {row}: {value!r} of item {item} is not a number")
+        if isinstance(value, int) and abs(value) > 2**53:
+            raise ValueError(f"row {row}: {value} of item {item} is too large")
+    return matrix.astype(np.float64)
+
+
+def whole(name: str, value: float, least: int = 1) -> int:
+    """Check a whole number.
+
+    Examples
+    --------
+    >>> whole("n", 3.0)
+    3
+    """
+    good = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not good or not (isinstance(value, int) or float(value).is_integer()) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    if value >= 2**63:
+        raise ValueError(f"{name} is too large: {value}")
+    return int(value)
 
 
 def as_weights(weights: ArrayLike | None, rows: int) -> NDArray[np.uint32] | None:
@@ -75,12 +111,17 @@ def as_weights(weights: ArrayLike | None, rows: int) -> NDArray[np.uint32] | Non
     """
     if weights is None:
         return None
-    counts = as_integers(weights, "weights")[0]
-    if np.ndim(weights) != 1 or len(counts) != rows:
+    counts = np.asarray(weights)
+    if counts.ndim != 1 or len(counts) != rows:
         raise ValueError(f"weights must be one count a ranking: {rows}, not {np.size(weights)}")
-    if counts.min() < 0:
-        row = int(np.argmax(counts < 0))
-        raise ValueError(f"weight {counts[row]} of ranking {row} is negative")
+    if counts.dtype.kind not in "iuf":
+        raise ValueError(f"weights must be whole numbers, not {counts.dtype}")
+    wrong = ~((counts >= 0) & (counts <= INT32_MAX) & (counts == np.floor(counts)))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"weight {counts[row]} of ranking {row} is not a count: 0 or more, and whole"
+        )
     return np.ascontiguousarray(counts, dtype=np.uint32)
 
 
@@ -113,17 +154,28 @@ def check_items(items: Iterable[Hashable], n: int) -> tuple[Hashable, ...]:
 
 def chosen(choice: Any, index: dict[Hashable, int], row: int) -> int | None:
     """Item number of one choice on a ballot; None for a blank or an overvote."""
-    if choice is None or (isinstance(choice, float) and np.isnan(choice)):
+    if choice is None or type(choice).__name__ == "NAType":
+        return None
+    if isinstance(choice, float | np.floating) and np.isnan(choice):
         return None
     if isinstance(choice, list | set | frozenset):
         return None if len(choice) != 1 else chosen(next(iter(choice)), index, row)
-    if choice in index:
+    if isinstance(choice, Hashable) and choice in index:
         return index[choice]
     if isinstance(choice, str) and choice.strip().lower() in ("", "undervote", "overvote"):
         return None
     raise ValueError(
         f"ballot {row} names {choice!r}, which is not an item; the items are {few(list(index))}"
     )
+
+
+def as_array(ranks: NDArray[np.int32], dtype: DTypeLike | None, copy: bool | None) -> NDArray[Any]:
+    """Answer numpy's array protocol."""
+    if copy:
+        return np.array(ranks, dtype=dtype)
+    if copy is False and dtype is not None and np.dtype(dtype) != np.int32:
+        raise ValueError(f"int32 ranks cannot become {np.dtype(dtype)} without a copy")
+    return np.asarray(ranks, dtype=dtype)
 
 
 def read_only(ranks: NDArray[np.int32]) -> NDArray[np.int32]:

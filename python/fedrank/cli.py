@@ -1,5 +1,6 @@
 """The ``fedrank`` command."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -21,8 +22,32 @@ def show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def main() -> None:
+    """Run the command; bad input ends with exit code 2 and one line that says what is wrong."""
+    try:
+        app(standalone_mode=False)
+    except Exception as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()  # type: ignore[attr-defined]
+        elif hasattr(error, "format_message"):  # what typer makes of wrong options
+            complain(error.format_message())
+        elif isinstance(error, ValueError | OSError | MemoryError):
+            complain(str(error))
+        elif type(error).__name__ == "Abort":
+            complain("stopped")
+            sys.exit(130)
+        else:
+            raise
+        sys.exit(2)
+
+
+def complain(message: str) -> None:
+    """Say in one line what is wrong."""
+    typer.echo("fedrank: " + " ".join(message.split()), err=True)
+
+
 @app.callback()
-def main(
+def options(
     version: Annotated[
         bool,
         typer.Option("--version", callback=show_version, is_eager=True, help="Print the version."),

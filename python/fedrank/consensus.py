@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fedrank import _core
-from fedrank._input import as_weights, few
+from fedrank._input import as_array, as_weights, few, plural, read_only, whole
 from fedrank._random import RNG, seed_bytes
 from fedrank.rankings import as_rankings, labels_of
 
@@ -94,18 +94,16 @@ class Consensus:
         >>> aggregate([[1, 0, 2]]).top(2)
         (1, 0)
         """
-        return self.labels[:count]
+        return self.labels[: whole("count", count, least=0)]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        if copy:
-            return np.array(self.ranks, dtype=dtype)
-        return np.asarray(self.ranks, dtype=dtype)
+        return as_array(self.ranks, dtype, copy)
 
     def __len__(self) -> int:
         return len(self.ranks)
 
     def __repr__(self) -> str:
-        return f"Consensus by {self.method} of {len(self)} items: {few(self.top(7))}"
+        return f"Consensus by {self.method} of {plural(len(self), 'item')}: {few(self.top(7))}"
 
 
 def aggregate(
@@ -171,7 +169,7 @@ def aggregate(
     )
     total = m if counts is None else int(counts.sum(dtype=np.int64))
     consensus = Consensus(
-        ranks=found,
+        ranks=read_only(found),
         item_labels=labels_of(rankings),
         method=method,
         scores=None if sums is None else sums / total,
@@ -193,8 +191,8 @@ def check_options(method: str, options: dict[str, int]) -> dict[str, int]:
         if name not in known:
             takes = f"takes {', '.join(known)}" if known else "takes no options"
             raise ValueError(f"method {method!r} {takes}, not {name!r}")
-        if int(value) != value or value < (name == "runs"):
-            raise ValueError(f"{name} must be a whole number of at least 0, not {value!r}")
+        if name != "best_of_both":
+            whole(name, value, least=1 if name == "runs" else 0)
     if options.get("exact_upto", 0) > EXACT_MOST:
         raise ValueError(
             f"exact_upto must be at most {EXACT_MOST} (2^24 subsets), not {options['exact_upto']}"

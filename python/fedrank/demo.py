@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 from rich.console import Console
 from rich.table import Table
 
@@ -21,7 +20,7 @@ def run(
     items: int, clients: int, samples: int, phi: float, seed: int, picture: Path | None
 ) -> None:
     """Sample, aggregate, print the table and draw the picture."""
-    plotting = load_plotting() if picture else None
+    plotting = check_picture(picture) if picture else None
     console = Console()
     rng = np.random.default_rng(seed)
     width = len(str(items - 1))
@@ -66,16 +65,20 @@ def compare(
     return found
 
 
-def load_plotting() -> Any:
-    """Import matplotlib, or say how to get it before any work is done."""
+def check_picture(path: Path) -> Any:
+    """Import matplotlib and make the folder, or say what is wrong before any work is done."""
     try:
         import matplotlib  # noqa: PLC0415  an extra
     except ModuleNotFoundError:
-        typer.echo("The picture needs matplotlib: pip install 'fedrank[plot]'", err=True)
-        raise typer.Exit(2) from None
+        raise ValueError("the picture needs matplotlib: pip install 'fedrank[plot]'") from None
     matplotlib.use("agg")
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
+    formats = plt.figure().canvas.get_supported_filetypes()
+    plt.close()
+    if path.suffix.removeprefix(".").lower() not in formats:
+        raise ValueError(f"{path} should end in one of .png, .svg, .pdf")
+    path.parent.mkdir(parents=True, exist_ok=True)
     return plt
 
 
@@ -94,6 +97,5 @@ def draw(plt: Any, path: Path, data: Rankings, found: Consensus) -> None:
         xlabel="position in the consensus (0 = best)",
         ylabel="position in a ranking, minus the consensus",
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     plt.close(figure)

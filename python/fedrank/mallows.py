@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._input import as_weights
+from fedrank._input import as_weights, whole
 from fedrank._random import RNG, seed_bytes
 from fedrank.consensus import aggregate
 from fedrank.rankings import Rankings, as_rankings, labels_of, same_items
@@ -47,10 +47,8 @@ class Mallows:
         if not 0 <= self.phi <= 1:
             raise ValueError(f"phi must be in [0, 1], not {phi}")
         if center is None:
-            if n is None or n < 1:
-                raise ValueError(f"n must be at least 1, not {n}")
-            center = np.arange(n)
-        self._center = as_rankings(center)
+            center = np.arange(whole("n", n or 0))
+        self._center = as_rankings(center, copy=True)
         if len(self._center) != 1:
             raise ValueError(f"center must be one ranking, not {len(self._center)}")
         self._labels = labels_of(center)
@@ -90,9 +88,8 @@ class Mallows:
         array([[2, 0, 1],
                [2, 0, 1]], dtype=int32)
         """
-        if size < 0:
-            raise ValueError(f"size must be at least 0, not {size}")
-        ranks = _core.mallows_sample(self.phi, self._center, size, seed_bytes(rng))
+        count = whole("size", size, least=0)
+        ranks = _core.mallows_sample(self.phi, self._center, count, seed_bytes(rng))
         return Rankings.trusted(ranks, self._labels)
 
     def log_prob(self, rankings: ArrayLike) -> NDArray[np.float64]:

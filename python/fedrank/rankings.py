@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fedrank import _core
 from fedrank._input import (
+    INT32_MAX,
+    as_array,
     as_integers,
     as_matrix,
     check_items,
@@ -16,6 +18,7 @@ from fedrank._input import (
     few,
     plural,
     read_only,
+    whole,
 )
 from fedrank._random import RNG, seed_bytes
 
@@ -64,7 +67,7 @@ class Rankings:
     ) -> None:
         if items is None:
             items = labels_of(ranks)
-        self._ranks = as_rankings(ranks, base)
+        self._ranks = as_rankings(ranks, base, copy=True)
         self._items = None if items is None else check_items(items, self.n)
 
     @classmethod
@@ -284,7 +287,7 @@ class Rankings:
         >>> [len(part) for part in Rankings([[0, 1]] * 7).split(3, rng=0)]
         [3, 2, 2]
         """
-        if not 1 <= clients <= len(self):
+        if whole("clients", clients) > len(self):
             raise ValueError(
                 f"{len(self)} rankings cannot be split among {clients} clients: "
                 f"each needs at least one"
@@ -300,9 +303,13 @@ class Rankings:
     @overload
     def __getitem__(self, rows: Rows) -> "Rankings": ...
     def __getitem__(self, rows: int | Rows) -> "NDArray[np.int32] | Rankings":
-        picked = self._ranks[rows if isinstance(rows, slice) else np.asarray(rows)]
-        if picked.ndim == 1:
-            return picked
+        if isinstance(rows, int | np.integer):
+            one: NDArray[np.int32] = self._ranks[rows]
+            return one
+        chosen_rows = rows if isinstance(rows, slice) else np.asarray(rows)
+        if isinstance(chosen_rows, np.ndarray) and chosen_rows.size == 0:
+            chosen_rows = chosen_rows.astype(np.intp)
+        picked = self._ranks[chosen_rows]
         if picked.ndim != 2 or picked.shape[1] != self.n:
             raise IndexError("rankings are taken whole: index by row, slice, mask or list of rows")
         return Rankings.trusted(np.ascontiguousarray(picked), self._items)
@@ -311,11 +318,7 @@ class Rankings:
         return iter(self._ranks)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        if copy:
-            return np.array(self._ranks, dtype=dtype)
-        if copy is False and dtype is not None and np.dtype(dtype) != np.int32:
-            raise ValueError(f"int32 ranks cannot become {np.dtype(dtype)} without a copy")
-        return np.asarray(self._ranks, dtype=dtype)
+        return as_array(self._ranks, dtype, copy)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rankings):
@@ -332,8 +335,10 @@ class Rankings:
         return f"{text} ({few(self._items)})"
 
 
-def as_rankings(ranks: ArrayLike, base: int = 0) -> NDArray[np.int32]:
+def as_rankings(ranks: ArrayLike, base: int = 0, copy: bool = False) -> NDArray[np.int32]:
     """Cast, order and validate rankings; a `Rankings` passes as it is.
+
+    An ``int32`` array in C order is not copied unless ``copy`` says so.
 
     Examples
     --------
@@ -345,11 +350,18 @@ def as_rankings(ranks: ArrayLike, base: int = 0) -> NDArray[np.int32]:
     if base not in (0, 1):
         raise ValueError(f"base must be 0 or 1, not {base!r}")
     matrix = as_integers(ranks, "positions")
-    shifted = np.array(matrix - base if base else matrix, dtype=np.int32, order="C", copy=True)
-    fault = _core.find_fault(shifted)
+    if base:
+        # In a wide type: the input's own may wrap.
+        matrix = matrix.astype(np.int64) - base
+        wrong = matrix < -INT32_MAX
+        if wrong.any():
+            row, item = np.argwhere(wrong)[0]
+            raise ValueError(f"row {row}: {matrix[row, item] + base} of item {item} is too large")
+    ordered = np.array(matrix, dtype=np.int32, order="C", copy=True if copy else None)
+    fault = _core.find_fault(ordered)
     if fault is not None:
-        raise ValueError(describe_fault(shifted, *fault, base))
-    return read_only(shifted)
+        raise ValueError(describe_fault(ordered, *fault, base))
+    return read_only(ordered) if copy else ordered
 
 
 def labels_of(values: object) -> tuple[Hashable, ...] | None:
@@ -375,7 +387,11 @@ def same_items(*rankings: object) -> tuple[Hashable, ...] | None:
         if shared is None:
             shared = labels
         elif labels != shared:
-            first = next(pair for pair in zip(shared, labels, strict=False) if pair[0] != pair[1])
+            if len(labels) != len(shared):
+                raise ValueError(
+                    f"rankings of {len(shared)} items do not go with rankings of {len(labels)}"
+                )
+            first = next(pair for pair in zip(shared, labels, strict=True) if pair[0] != pair[1])
             raise ValueError(
                 f"the rankings label their items differently: {first[0]!r} in one is "
                 f"{first[1]!r} in another"

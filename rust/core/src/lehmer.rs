@@ -69,62 +69,127 @@ pub fn decode_rows(codes: &[u32], n: usize) -> Result<Vec<u32>> {
     if n == 0 || !codes.len().is_multiple_of(n) {
         return Err(Error::Ragged { len: codes.len(), n });
     }
+    let row_fault = |(row, code): (usize, &[u32])| {
+        let item = (0..n).find(|&item| code[item] as usize > item);
+        item.map_or(Ok(()), |item| {
+            Err(Error::NotACode { row, item, digit: i64::from(code[item] as i32) })
+        })
+    };
+    first_error(codes.par_chunks_exact(n).enumerate().with_min_len(ROWS).map(row_fault))?;
     let mut rankings = vec![0; codes.len()];
-    let rows = codes.par_chunks_exact(n).zip(rankings.par_chunks_exact_mut(n));
-    let rows = rows.enumerate().with_min_len(ROWS);
-    first_error(rows.map_init(
+    let groups = codes.par_chunks(GROUP * n).zip(rankings.par_chunks_mut(GROUP * n));
+    groups.for_each_init(
         || Decoder::new(n),
-        |decoder, (row, (code, ranks))| {
-            if let Some(item) = (0..n).find(|&item| code[item] as usize > item) {
-                return Err(Error::NotACode { row, item, digit: i64::from(code[item] as i32) });
-            }
-            decoder.decode(code, |item, position| ranks[item] = position);
-            Ok(())
+        |decoder, (codes, ranks)| {
+            decoder.decode(codes, |row, item, position| ranks[row * n + item] = position);
         },
-    ))?;
+    );
     Ok(rankings)
 }
+
+/// Rankings decoded together: their digits of one item fill a vector.
+pub(crate) const GROUP: usize = 8;
+type Lanes = [u16; GROUP];
+
+/// Mean digit up to which a group is decoded together.
+const GROUP_UPTO: u64 = 16;
+/// Mean digit up to which shifting the later places beats searching for the one taken.
+const SHIFT_UPTO: u64 = 512;
 
 /// Memory to decode codes of `n` digits, used again and again.
 ///
 /// From the last item to the first, each takes its place among those still free: item `i`
 /// leaves `c_i` free places behind its own.
 pub(crate) struct Decoder {
-    free: Free,
+    n: usize,
+    digits: Vec<Lanes>,
+    together: Vec<Lanes>,
+    short: Vec<u16>,
+    long: Vec<u32>,
     set: Option<Tree>,
 }
 
-/// The free places in order: short numbers where they do, since shifting them is the work.
-enum Free {
-    Short(Vec<u16>),
-    Long(Vec<u32>),
-}
-
-/// Mean digit up to which shifting the later places beats searching for the one taken.
-const SHIFT_UPTO: u64 = 512;
-
 impl Decoder {
     pub(crate) fn new(n: usize) -> Self {
-        let free = if n <= 1 << 16 { Free::Short(vec![0; n]) } else { Free::Long(vec![0; n]) };
-        Self { free, set: None }
+        let (digits, together) = (Vec::new(), Vec::new());
+        Self { n, digits, together, short: Vec::new(), long: Vec::new(), set: None }
     }
 
-    /// Calls `put(item, position)` for every item of a code whose digits are in range.
+    /// Calls `put(row, item, position)` for every item of up to `GROUP` codes, row after row,
+    /// whose digits are in range.
     ///
     /// O(n + Σ digits) where the digits are small, O(n log n) otherwise.
-    pub(crate) fn decode(&mut self, code: &[u32], put: impl FnMut(usize, u32)) {
-        let n = code.len() as u64;
-        let inversions: u64 = code.iter().map(|&digit| u64::from(digit)).sum();
-        if inversions > SHIFT_UPTO * n {
-            let set = self.set.get_or_insert_with(|| Tree::new(code.len()));
-            return search(set, code, put);
+    pub(crate) fn decode(&mut self, codes: &[u32], mut put: impl FnMut(usize, usize, u32)) {
+        let n = self.n;
+        let total = |codes: &[u32]| codes.iter().map(|&digit| u64::from(digit)).sum::<u64>();
+        // Places as short numbers where they do, since shifting them is the work.
+        let short = n <= 1 << 16;
+        if short && total(codes) <= GROUP_UPTO * codes.len() as u64 {
+            return self.decode_together(codes, put);
         }
-        match &mut self.free {
-            Free::Long(free) => shift(free, code, |place| place, put),
-            Free::Short(free) if inversions > 12 * n => shift(free, code, |p| p as u16, put),
-            Free::Short(free) if inversions > 2 * n => shift_window::<4>(free, code, put),
-            Free::Short(free) => shift_window::<2>(free, code, put),
+        for (row, code) in codes.chunks_exact(n).enumerate() {
+            let put = |item, position| put(row, item, position);
+            if total(code) > SHIFT_UPTO * n as u64 {
+                let set = self.set.get_or_insert_with(|| Tree::new(n));
+                search(set, code, put);
+            } else if short {
+                self.short.clear();
+                self.short.extend((0..n).map(|place| place as u16));
+                shift(&mut self.short, code, put);
+            } else {
+                self.long.clear();
+                self.long.extend(0..n as u32);
+                shift(&mut self.long, code, put);
+            }
         }
+    }
+
+    /// All rows at once, item by item, a row a lane.
+    fn decode_together(&mut self, codes: &[u32], mut put: impl FnMut(usize, usize, u32)) {
+        let n = self.n;
+        let rows = codes.len() / n;
+        self.digits.clear();
+        self.digits.resize(n, [0; GROUP]);
+        for (lane, code) in codes.chunks_exact(n).enumerate() {
+            for (digits, &digit) in self.digits.iter_mut().zip(code) {
+                digits[lane] = digit as u16;
+            }
+        }
+        self.together.clear();
+        self.together.extend((0..n).map(|place| [place as u16; GROUP]));
+        for (item, digits) in self.digits.iter().enumerate().rev() {
+            let taken = take_together(&mut self.together[..=item], digits);
+            for (row, &position) in taken[..rows].iter().enumerate() {
+                put(row, item, position.into());
+            }
+        }
+    }
+}
+
+/// Removes from each lane the place with that lane's digit of places behind it; the last
+/// place of every lane is then free for nothing.
+#[inline]
+fn take_together(free: &mut [Lanes], digits: &Lanes) -> Lanes {
+    let most = digits.iter().copied().max().unwrap_or(0);
+    let start = free.len() - 1 - usize::from(most);
+    let moving = &mut free[start..];
+    let mut here = moving[0];
+    let mut taken = here;
+    for (behind, step) in (1..=most).rev().zip(0..) {
+        let next = moving[step + 1];
+        // Lanes whose digit is larger have been taken and move up; the others wait.
+        moving[step] = std::array::from_fn(|k| if digits[k] >= behind { next[k] } else { here[k] });
+        taken = std::array::from_fn(|k| if digits[k] < behind { next[k] } else { taken[k] });
+        here = next;
+    }
+    taken
+}
+
+fn shift<T: Copy + Into<u32>>(free: &mut [T], code: &[u32], mut put: impl FnMut(usize, u32)) {
+    for (item, &digit) in code.iter().enumerate().rev() {
+        let taken = item - digit as usize;
+        put(item, free[taken].into());
+        free.copy_within(taken + 1..=item, taken);
     }
 }
 
@@ -132,110 +197,6 @@ fn search(free: &mut Tree, code: &[u32], mut put: impl FnMut(usize, u32)) {
     free.fill();
     for (item, &digit) in code.iter().enumerate().rev() {
         put(item, free.take(item as u32 - digit));
-    }
-}
-
-fn shift<T: Copy + Into<u32>>(
-    free: &mut [T],
-    code: &[u32],
-    narrow: impl Fn(u32) -> T,
-    mut put: impl FnMut(usize, u32),
-) {
-    for (place, slot) in (0..).zip(&mut *free) {
-        *slot = narrow(place);
-    }
-    for (item, &digit) in code.iter().enumerate().rev() {
-        let taken = item - digit as usize;
-        put(item, free[taken].into());
-        free.copy_within(taken + 1..=item, taken);
-    }
-}
-
-/// [`shift`], with the last `4 WORDS` free places in as many registers of four.
-///
-/// A digit below that moves them without a branch or a load, and nearly all are when the
-/// digits are small; for another one the registers are written back.
-fn shift_window<const WORDS: usize>(
-    free: &mut [u16],
-    code: &[u32],
-    mut put: impl FnMut(usize, u32),
-) {
-    let width = 4 * WORDS;
-    for (place, slot) in (0..).zip(&mut *free) {
-        *slot = place;
-    }
-    let mut items = code.len();
-    while items > width {
-        let mut window = load::<WORDS>(&free[items - width..items]);
-        while items > width {
-            let digit = code[items - 1] as usize;
-            if digit >= width {
-                break;
-            }
-            let (word, lane) = (WORDS - 1 - digit / 4, 3 - digit % 4);
-            put(items - 1, (window[word] >> (16 * lane)) as u32 & 0xffff);
-            // The places up to the one taken move up by one; the first comes from memory.
-            let upto = &UPTO[MOST - WORDS + word][lane];
-            for k in (0..WORDS).rev() {
-                let before =
-                    if k == 0 { free[items - width - 1].into() } else { window[k - 1] >> 48 };
-                let moved = window[k] << 16 | before;
-                let mask = upto[MOST - WORDS + k];
-                window[k] = moved & mask | window[k] & !mask;
-            }
-            items -= 1;
-        }
-        store(window, &mut free[items - width..items]);
-        if items > width {
-            let item = items - 1;
-            let taken = item - code[item] as usize;
-            put(item, free[taken].into());
-            free.copy_within(taken + 1..items, taken);
-            items = item;
-        }
-    }
-    for (item, &digit) in code[..items].iter().enumerate().rev() {
-        let taken = item - digit as usize;
-        put(item, free[taken].into());
-        free.copy_within(taken + 1..=item, taken);
-    }
-}
-
-/// The widest window, in words.
-const MOST: usize = 4;
-
-/// `UPTO[word][lane]`: masks of all lanes up to that one, of a window of `MOST` words.
-const UPTO: [[[u64; MOST]; 4]; MOST] = {
-    let mut masks = [[[0; MOST]; 4]; MOST];
-    let (mut word, mut lane, mut k) = (0, 0, 0);
-    while word < MOST {
-        masks[word][lane][k] = if k < word || (k == word && lane == 3) {
-            u64::MAX
-        } else if k == word {
-            (1 << (16 * (lane + 1))) - 1
-        } else {
-            0
-        };
-        k += 1;
-        if k == MOST {
-            (k, lane) = (0, lane + 1);
-        }
-        if lane == 4 {
-            (lane, word) = (0, word + 1);
-        }
-    }
-    masks
-};
-
-fn load<const WORDS: usize>(places: &[u16]) -> [u64; WORDS] {
-    let lanes =
-        |word: usize| (0..4).map(move |lane| u64::from(places[4 * word + lane]) << (16 * lane));
-    std::array::from_fn(|word| lanes(word).sum())
-}
-
-fn store<const WORDS: usize>(window: [u64; WORDS], places: &mut [u16]) {
-    for (k, place) in places.iter_mut().enumerate() {
-        *place = (window[k / 4] >> (16 * (k % 4))) as u16;
     }
 }
 
@@ -255,14 +216,11 @@ mod tests {
                 search(&mut Tree::new(n), &code, |item, at| searched[item] = at);
                 assert_eq!(encode(&searched).as_ref(), Ok(&code), "n {n}, digits below {most}");
                 let mut ranks = vec![0; n];
-                shift(&mut vec![0_u16; n], &code, |p| p as u16, |item, at| ranks[item] = at);
-                assert_eq!(ranks, searched, "n {n}, digits below {most}, short");
-                shift(&mut vec![0_u32; n], &code, |p| p, |item, at| ranks[item] = at);
-                assert_eq!(ranks, searched, "n {n}, digits below {most}, long");
-                shift_window::<2>(&mut vec![0; n], &code, |item, at| ranks[item] = at);
-                assert_eq!(ranks, searched, "n {n}, digits below {most}, window of 8");
-                shift_window::<4>(&mut vec![0; n], &code, |item, at| ranks[item] = at);
-                assert_eq!(ranks, searched, "n {n}, digits below {most}, window of 16");
+                let mut free: Vec<u32> = (0..n as u32).collect();
+                shift(&mut free, &code, |item, at| ranks[item] = at);
+                assert_eq!(ranks, searched, "n {n}, digits below {most}, shifted");
+                Decoder::new(n).decode_together(&code, |_, item, at| ranks[item] = at);
+                assert_eq!(ranks, searched, "n {n}, digits below {most}, together");
                 assert_eq!(decode(&code), Ok(searched));
             }
         }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result, zeros};
 use crate::kendall::distances_to;
-use crate::lehmer::Decoder;
+use crate::lehmer::{Decoder, GROUP};
 use crate::ranking::{Rankings, invert};
 use crate::stream::{Key, stream};
 
@@ -164,11 +164,17 @@ impl Phi {
         let items = invert(center.row(0));
         let digits = Digits::new(self, n);
         let mut rankings = zeros(count, n)?;
-        rankings.par_chunks_exact_mut(n).enumerate().for_each_init(
-            || (vec![0; n], Decoder::new(n)),
-            |(code, decoder), (row, ranks)| {
-                digits.draw(stream(key, row as u64), code);
-                decoder.decode(code, |place, position| ranks[items[place] as usize] = position);
+        let groups = rankings.par_chunks_mut(GROUP * n).enumerate();
+        groups.for_each_init(
+            || (vec![0; GROUP * n], Decoder::new(n)),
+            |(codes, decoder), (group, ranks)| {
+                let codes = &mut codes[..ranks.len()];
+                for (row, code) in codes.chunks_exact_mut(n).enumerate() {
+                    digits.draw(stream(key, (group * GROUP + row) as u64), code);
+                }
+                decoder.decode(codes, |row, place, position| {
+                    ranks[row * n + items[place] as usize] = position;
+                });
             },
         );
         Ok(rankings)

@@ -1,0 +1,61 @@
+"""Golden vectors, which the Rust tests read too."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import reference
+from fedrank import (
+    Mallows,
+    _core,
+    footrule_distance,
+    kendall_distance,
+    lehmer_decode,
+    lehmer_encode,
+)
+
+VECTORS = Path(__file__).parent / "vectors"
+
+
+def cases(name):
+    return json.loads((VECTORS / f"{name}.json").read_text(encoding="utf-8"))["cases"]
+
+
+@pytest.mark.parametrize("path", sorted(VECTORS.glob("*.json")), ids=lambda path: path.name)
+def test_every_file_explains_itself(path):
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert set(content) == {"about", "cases"}
+    assert len(content["about"]) > 50
+    assert content["cases"]
+
+
+@pytest.mark.parametrize("case", cases("lehmer"), ids=lambda case: str(case["ranks"]))
+def test_lehmer_codes(case):
+    assert list(reference.encode(case["ranks"])) == case["code"]
+    assert lehmer_encode([case["ranks"]]).tolist() == [case["code"]]
+    assert lehmer_decode([case["code"]]).tolist() == [case["ranks"]]
+
+
+@pytest.mark.parametrize("case", cases("kendall"), ids=lambda case: f"{case['a']}{case['b']}")
+def test_distances(case):
+    a, b = case["a"], case["b"]
+    assert reference.kendall(a, b) == kendall_distance(a, b) == case["kendall"]
+    assert reference.footrule(a, b) == footrule_distance(a, b) == case["footrule"]
+
+
+@pytest.mark.parametrize(
+    "case", cases("expected_ranks"), ids=lambda case: f"{case['phi']}-{case['n']}"
+)
+def test_expected_ranks(case):
+    found = Mallows(case["phi"], n=case["n"]).expected_ranks()
+    np.testing.assert_allclose(found, case["expected"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", cases("mallows_sample"), ids=lambda case: f"phi {case['phi']}")
+def test_samples_never_change_unnoticed(case):
+    center = np.array([case["center"]], dtype=np.int32)
+    seed = bytes.fromhex(case["seed"])
+    found = _core.mallows_sample(case["phi"], center, len(case["ranks"]), seed)
+    assert found.tolist() == case["ranks"]
