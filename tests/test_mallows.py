@@ -417,7 +417,7 @@ def test_exactly_one_of_n_and_center_is_given():
 
 @pytest.mark.parametrize("n", [0, -1])
 def test_no_items_are_refused(n):
-    with pytest.raises(ValueError, match=f"n must be at least 1, not {n}"):
+    with pytest.raises(ValueError, match=f"n must be a whole number of at least 1, not {n}"):
         Mallows(0.5, n=n)
 
 
@@ -427,7 +427,7 @@ def test_half_an_item_is_refused():
 
 
 def test_a_negative_size_is_refused():
-    with pytest.raises(ValueError, match="size must be at least 0, not -1"):
+    with pytest.raises(ValueError, match="size must be a whole number of at least 0, not -1"):
         Mallows(0.5, n=2).sample(-1)
 
 

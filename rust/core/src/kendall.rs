@@ -11,7 +11,7 @@ use crate::rankset::RankSet;
 
 /// Above this many items the set's bits outgrow the cache and merging is faster
 /// (benches/README.md, growth).
-const MERGE_FROM: usize = 1 << 22;
+const MERGE_FROM: usize = 1 << 19;
 
 /// Number of pairs of items that `a` and `b` order differently, in O(n log n).
 ///
@@ -114,23 +114,30 @@ impl Counter {
 
 /// Inversions of any values, counted while merging them into order; `spare` is as long.
 ///
-/// The values end up sorted in one of the two slices.
+/// Halves are finished one after the other, so that all but the last merges stay in the cache.
+/// The values end up sorted.
 pub fn merge_count(values: &mut [u32], spare: &mut [u32]) -> u64 {
-    let mut inversions = 0;
-    for block in values.chunks_mut(RUN) {
-        inversions += insertion_count(block);
+    if values.len() <= RUN {
+        return insertion_count(values);
     }
-    let (mut from, mut to) = (values, spare);
-    let mut width = RUN;
-    while width < from.len() {
-        for (source, target) in from.chunks(2 * width).zip(to.chunks_mut(2 * width)) {
-            let (left, right) = source.split_at(width.min(source.len()));
-            inversions += merge(left, right, target);
-        }
-        (from, to) = (to, from);
-        width *= 2;
+    let middle = values.len() / 2;
+    let (left, right) = values.split_at_mut(middle);
+    let (spare_left, spare_right) = spare.split_at_mut(middle);
+    let inside = merge_count_into(left, spare_left) + merge_count_into(right, spare_right);
+    inside + merge(spare_left, spare_right, values)
+}
+
+/// [`merge_count`], but the sorted values end up in `target`.
+fn merge_count_into(values: &mut [u32], target: &mut [u32]) -> u64 {
+    if values.len() <= RUN {
+        target.copy_from_slice(values);
+        return insertion_count(target);
     }
-    inversions
+    let middle = values.len() / 2;
+    let (left, right) = values.split_at_mut(middle);
+    let (target_left, target_right) = target.split_at_mut(middle);
+    let inside = merge_count(left, target_left) + merge_count(right, target_right);
+    inside + merge(left, right, target)
 }
 
 /// Length of the runs that are sorted by insertion.

@@ -79,110 +79,134 @@ pub fn decode_rows(codes: &[u32], n: usize) -> Result<Vec<u32>> {
     let mut rankings = vec![0; codes.len()];
     let groups = codes.par_chunks(GROUP * n).zip(rankings.par_chunks_mut(GROUP * n));
     groups.for_each_init(
-        || Decoder::new(n),
-        |decoder, (codes, ranks)| {
-            decoder.decode(codes, |row, item, position| ranks[row * n + item] = position);
+        || (Group::new(n), Decoder::new(n)),
+        |(group, decoder), (codes, rankings)| {
+            let rows = codes.chunks_exact(n).zip(rankings.chunks_exact_mut(n));
+            if Group::suits(
+                n,
+                codes.iter().map(|&digit| f64::from(digit)).sum::<f64>() / codes.len() as f64,
+            ) {
+                for (lane, code) in codes.chunks_exact(n).enumerate() {
+                    group.set(lane, 0, code);
+                }
+                group.decode();
+                for (lane, (_, ranks)) in rows.enumerate() {
+                    group.positions(lane).zip(ranks).for_each(|(position, rank)| *rank = position);
+                }
+            } else {
+                for (code, ranks) in rows {
+                    decoder.decode(code, |item, position| ranks[item] = position);
+                }
+            }
         },
     );
     Ok(rankings)
 }
 
-/// Rankings decoded together: their digits of one item fill a vector.
-pub(crate) const GROUP: usize = 8;
+/// Rankings decoded together: their digits of one item fill vectors.
+pub(crate) const GROUP: usize = 16;
 type Lanes = [u16; GROUP];
 
-/// Mean digit up to which a group is decoded together.
-const GROUP_UPTO: u64 = 16;
-/// Mean digit up to which shifting the later places beats searching for the one taken.
-const SHIFT_UPTO: u64 = 512;
+/// Codes of small digits, decoded together item by item, a code a lane.
+///
+/// As in [`Decoder`], but the free places of all codes move in step, as far as the largest
+/// of the digits wants.
+pub(crate) struct Group {
+    digits: Vec<Lanes>,
+    /// Free places in order; behind them, the places that were taken.
+    places: Vec<Lanes>,
+}
 
-/// Memory to decode codes of `n` digits, used again and again.
+impl Group {
+    /// Whether codes of `n` digits with this mean are better decoded together.
+    pub(crate) fn suits(n: usize, mean_digit: f64) -> bool {
+        n <= 1 << 16 && mean_digit <= 16.0
+    }
+
+    pub(crate) fn new(n: usize) -> Self {
+        Self { digits: vec![[0; GROUP]; n], places: vec![[0; GROUP]; n] }
+    }
+
+    /// Sets the digits of a code from that of `first` on. Codes that are not set are decoded
+    /// with whatever digits were there before.
+    pub(crate) fn set(&mut self, lane: usize, first: usize, digits: &[u32]) {
+        for (lanes, &digit) in self.digits[first..].iter_mut().zip(digits) {
+            lanes[lane % GROUP] = digit as u16;
+        }
+    }
+
+    pub(crate) fn decode(&mut self) {
+        for (place, lanes) in (0..).zip(&mut self.places) {
+            *lanes = [place; GROUP];
+        }
+        for (item, digits) in self.digits.iter().enumerate().rev() {
+            self.places[item] = take_together(&mut self.places[..=item], digits);
+        }
+    }
+
+    /// Position of each item, decoded from one code.
+    pub(crate) fn positions(&self, lane: usize) -> impl Iterator<Item = u32> {
+        self.places.iter().map(move |lanes| lanes[lane % GROUP].into())
+    }
+}
+
+/// Removes from each lane the place with that lane's digit of places behind it.
+#[inline]
+fn take_together(free: &mut [Lanes], digits: &Lanes) -> Lanes {
+    let most = digits.iter().fold(0, |most, &digit| digit.max(most));
+    let start = free.len() - 1 - usize::from(most);
+    let moving = &mut free[start..];
+    let mut here = moving[0];
+    let mut taken = here;
+    for step in 0..usize::from(most) {
+        let behind = most - step as u16;
+        let next = moving[step + 1];
+        // A lane moves up once its place is taken; until then it waits.
+        let moves = digits.map(|digit| if digit >= behind { u16::MAX } else { 0 });
+        moving[step] = std::array::from_fn(|k| next[k] & moves[k] | here[k] & !moves[k]);
+        taken = std::array::from_fn(|k| taken[k] & moves[k] | next[k] & !moves[k]);
+        here = next;
+    }
+    taken
+}
+
+/// Memory to decode codes of `n` digits one by one, used again and again.
 ///
 /// From the last item to the first, each takes its place among those still free: item `i`
 /// leaves `c_i` free places behind its own.
 pub(crate) struct Decoder {
     n: usize,
-    digits: Vec<Lanes>,
-    together: Vec<Lanes>,
     short: Vec<u16>,
     long: Vec<u32>,
     set: Option<Tree>,
 }
 
+/// Mean digit up to which shifting the later places beats searching for the one taken.
+const SHIFT_UPTO: u64 = 512;
+
 impl Decoder {
     pub(crate) fn new(n: usize) -> Self {
-        let (digits, together) = (Vec::new(), Vec::new());
-        Self { n, digits, together, short: Vec::new(), long: Vec::new(), set: None }
+        Self { n, short: Vec::new(), long: Vec::new(), set: None }
     }
 
-    /// Calls `put(row, item, position)` for every item of up to `GROUP` codes, row after row,
-    /// whose digits are in range.
+    /// Calls `put(item, position)` for every item of a code whose digits are in range.
     ///
     /// O(n + Σ digits) where the digits are small, O(n log n) otherwise.
-    pub(crate) fn decode(&mut self, codes: &[u32], mut put: impl FnMut(usize, usize, u32)) {
+    pub(crate) fn decode(&mut self, code: &[u32], put: impl FnMut(usize, u32)) {
         let n = self.n;
-        let total = |codes: &[u32]| codes.iter().map(|&digit| u64::from(digit)).sum::<u64>();
-        // Places as short numbers where they do, since shifting them is the work.
-        let short = n <= 1 << 16;
-        if short && total(codes) <= GROUP_UPTO * codes.len() as u64 {
-            return self.decode_together(codes, put);
-        }
-        for (row, code) in codes.chunks_exact(n).enumerate() {
-            let put = |item, position| put(row, item, position);
-            if total(code) > SHIFT_UPTO * n as u64 {
-                let set = self.set.get_or_insert_with(|| Tree::new(n));
-                search(set, code, put);
-            } else if short {
-                self.short.clear();
-                self.short.extend((0..n).map(|place| place as u16));
-                shift(&mut self.short, code, put);
-            } else {
-                self.long.clear();
-                self.long.extend(0..n as u32);
-                shift(&mut self.long, code, put);
-            }
+        if code.iter().map(|&digit| u64::from(digit)).sum::<u64>() > SHIFT_UPTO * n as u64 {
+            search(self.set.get_or_insert_with(|| Tree::new(n)), code, put);
+        } else if n <= 1 << 16 {
+            // Places as short numbers where they do, since shifting them is the work.
+            self.short.clear();
+            self.short.extend((0..n).map(|place| place as u16));
+            shift(&mut self.short, code, put);
+        } else {
+            self.long.clear();
+            self.long.extend(0..n as u32);
+            shift(&mut self.long, code, put);
         }
     }
-
-    /// All rows at once, item by item, a row a lane.
-    fn decode_together(&mut self, codes: &[u32], mut put: impl FnMut(usize, usize, u32)) {
-        let n = self.n;
-        let rows = codes.len() / n;
-        self.digits.clear();
-        self.digits.resize(n, [0; GROUP]);
-        for (lane, code) in codes.chunks_exact(n).enumerate() {
-            for (digits, &digit) in self.digits.iter_mut().zip(code) {
-                digits[lane] = digit as u16;
-            }
-        }
-        self.together.clear();
-        self.together.extend((0..n).map(|place| [place as u16; GROUP]));
-        for (item, digits) in self.digits.iter().enumerate().rev() {
-            let taken = take_together(&mut self.together[..=item], digits);
-            for (row, &position) in taken[..rows].iter().enumerate() {
-                put(row, item, position.into());
-            }
-        }
-    }
-}
-
-/// Removes from each lane the place with that lane's digit of places behind it; the last
-/// place of every lane is then free for nothing.
-#[inline]
-fn take_together(free: &mut [Lanes], digits: &Lanes) -> Lanes {
-    let most = digits.iter().copied().max().unwrap_or(0);
-    let start = free.len() - 1 - usize::from(most);
-    let moving = &mut free[start..];
-    let mut here = moving[0];
-    let mut taken = here;
-    for (behind, step) in (1..=most).rev().zip(0..) {
-        let next = moving[step + 1];
-        // Lanes whose digit is larger have been taken and move up; the others wait.
-        moving[step] = std::array::from_fn(|k| if digits[k] >= behind { next[k] } else { here[k] });
-        taken = std::array::from_fn(|k| if digits[k] < behind { next[k] } else { taken[k] });
-        here = next;
-    }
-    taken
 }
 
 fn shift<T: Copy + Into<u32>>(free: &mut [T], code: &[u32], mut put: impl FnMut(usize, u32)) {
@@ -219,8 +243,10 @@ mod tests {
                 let mut free: Vec<u32> = (0..n as u32).collect();
                 shift(&mut free, &code, |item, at| ranks[item] = at);
                 assert_eq!(ranks, searched, "n {n}, digits below {most}, shifted");
-                Decoder::new(n).decode_together(&code, |_, item, at| ranks[item] = at);
-                assert_eq!(ranks, searched, "n {n}, digits below {most}, together");
+                let mut group = Group::new(n);
+                group.set(3, 0, &code);
+                group.decode();
+                assert!(group.positions(3).eq(ranks), "n {n}, digits below {most}, together");
                 assert_eq!(decode(&code), Ok(searched));
             }
         }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result, zeros};
 use crate::kendall::distances_to;
-use crate::lehmer::{Decoder, GROUP};
+use crate::lehmer::{Decoder, GROUP, Group};
 use crate::ranking::{Rankings, invert};
 use crate::stream::{Key, stream};
 
@@ -164,19 +164,40 @@ impl Phi {
         let items = invert(center.row(0));
         let digits = Digits::new(self, n);
         let mut rankings = zeros(count, n)?;
+        let rows_of = |group: usize| (group * GROUP) as u64..;
         let groups = rankings.par_chunks_mut(GROUP * n).enumerate();
-        groups.for_each_init(
-            || (vec![0; GROUP * n], Decoder::new(n)),
-            |(codes, decoder), (group, ranks)| {
-                let codes = &mut codes[..ranks.len()];
-                for (row, code) in codes.chunks_exact_mut(n).enumerate() {
-                    digits.draw(stream(key, (group * GROUP + row) as u64), code);
-                }
-                decoder.decode(codes, |row, place, position| {
-                    ranks[row * n + items[place] as usize] = position;
-                });
-            },
-        );
+        if Group::suits(n, self.expected_distance(n) / n as f64) {
+            groups.for_each_init(
+                || Group::new(n),
+                |together, (group, rankings)| {
+                    let rows = rankings.chunks_exact_mut(n);
+                    for (lane, row) in (0..rows.len()).zip(rows_of(group)) {
+                        let set = |first, digits: &[u32]| together.set(lane, first, digits);
+                        digits.draw(stream(key, row), n, set);
+                    }
+                    together.decode();
+                    for (lane, ranks) in rows.enumerate() {
+                        for (position, &item) in together.positions(lane).zip(&items) {
+                            ranks[item as usize] = position;
+                        }
+                    }
+                },
+            );
+        } else {
+            groups.for_each_init(
+                || (vec![0; n], Decoder::new(n)),
+                |(code, decoder), (group, rankings)| {
+                    for (ranks, row) in rankings.chunks_exact_mut(n).zip(rows_of(group)) {
+                        digits.draw(stream(key, row), n, |first, digits: &[u32]| {
+                            code[first..first + digits.len()].copy_from_slice(digits);
+                        });
+                        decoder.decode(code, |place, position| {
+                            ranks[items[place] as usize] = position;
+                        });
+                    }
+                },
+            );
+        }
         Ok(rankings)
     }
 }
@@ -225,29 +246,18 @@ impl Digits {
         Self { tables: (0..=bits).map(table).collect() }
     }
 
-    /// One digit for every entry of `code`.
-    fn draw(&self, mut rng: impl Rng, code: &mut [u32]) {
+    /// Draws the digits of items `0..n` and hands them out in lots: `set(first item, digits)`.
+    fn draw(&self, mut rng: impl Rng, n: usize, mut set: impl FnMut(usize, &[u32])) {
         let mut start = 0;
         for (k, parts) in self.tables.iter().enumerate() {
-            let end = code.len().min(1 << k);
-            let (part, rest) = (&parts[0], &parts[1..]);
-            for (lot, digits) in code[start..end].chunks_mut(LOT).enumerate() {
-                let mut firsts = [0; 2 * LOT];
-                rng.fill_bytes(&mut firsts[..2 * digits.len()]);
-                let first = firsts.chunks_exact(2).map(|b| u16::from_le_bytes([b[0], b[1]]));
-                let items = (start + lot * LOT) as u32..;
-                for ((i, digit), first) in items.zip(digits).zip(first) {
-                    *digit = part.guess(first);
-                    // Unsure guesses are above all digits too: one branch, seldom taken.
-                    if *digit > i || !rest.is_empty() {
-                        *digit = part.finish(first, &mut rng) + (drawn(rest, &mut rng) << PART);
-                        while *digit > i {
-                            *digit = drawn(parts, &mut rng);
-                        }
-                    }
-                }
+            let end = n.min(1 << k);
+            while start < end {
+                let mut digits = [0; LOT];
+                let digits = &mut digits[..LOT.min(end - start)];
+                draw_lot(parts, start as u32, digits, &mut rng);
+                set(start, digits);
+                start += digits.len();
             }
-            start = end;
         }
     }
 }
@@ -255,15 +265,39 @@ impl Digits {
 /// Digits whose first random bits are drawn at once: what the generator makes in one go.
 const LOT: usize = 128;
 
+/// Digits of the items from `item` on, all with the same parts.
+fn draw_lot(parts: &[Table], item: u32, digits: &mut [u32], rng: &mut impl Rng) {
+    let mut firsts = [0; 2 * LOT];
+    rng.fill_bytes(&mut firsts[..2 * digits.len()]);
+    let firsts = firsts.as_chunks::<2>().0.iter().map(|&pair| u16::from_le_bytes(pair));
+    let (low, wide) = (&parts[0], parts.len() > 1);
+    for (digit, first) in digits.iter_mut().zip(firsts.clone()) {
+        *digit = low.guess(first);
+    }
+    // Guesses that are too large, and unsure ones, which are larger than any digit.
+    if wide || (item..).zip(&*digits).any(|(i, digit)| *digit > i) {
+        for ((i, digit), first) in (item..).zip(digits).zip(firsts) {
+            if wide || *digit > i {
+                *digit = low.finish(first, rng) + (drawn(&parts[1..], rng) << PART);
+                while *digit > i {
+                    *digit = drawn(parts, rng);
+                }
+            }
+        }
+    }
+}
+
 /// A geometric law on `0..size`, by its tail: `tail[j] = 2^64 Pr(X > j)`.
 ///
 /// The guide gives the answer for all 64-bit numbers that begin with the same few bits, or
 /// says that it depends on the others: then 48 more are drawn.
 struct Table {
-    guide: Vec<u16>,
-    shift: u32,
+    guide: Box<[u16; 1 << GUIDE]>,
     tails: Vec<u64>,
 }
+
+/// First bits that the guide goes by: most of its entries are sure up to φ = 0.99.
+const GUIDE: u32 = 12;
 
 /// An entry of the guide that does not settle the matter.
 const UNSURE: u16 = u16::MAX;
@@ -285,21 +319,21 @@ impl Table {
         };
         let tails = (0..size).map(|j| (tail(j) * 2.0_f64.powi(64)) as u64);
         let tails: Vec<u64> = tails.take_while(|&tail| tail > 0).collect();
-        // Four times finer than the law at least, within reason: most entries then are sure.
-        let bits = (size.ilog2() + 4).clamp(8, 12);
-        let answer = |u: u64| tails.partition_point(|&tail| u < tail) as u16;
-        let guide = (0..1_u64 << bits).map(|first| {
-            let least = first << (64 - bits);
-            let (low, high) = (answer(least), answer(least + (u64::MAX >> bits)));
-            if low == high { low } else { UNSURE }
-        });
-        Self { guide: guide.collect(), shift: 16 - bits, tails }
+        let mut guide = Box::new([0; 1 << GUIDE]);
+        let mut answer = tails.len(); // of the least number of an entry
+        for (first, entry) in (0_u64..).zip(guide.iter_mut()) {
+            let most = (first << (64 - GUIDE)) + (u64::MAX >> GUIDE);
+            let above = tails[..answer].iter().rev().take_while(|&&tail| tail <= most).count();
+            *entry = if above == 0 { answer as u16 } else { UNSURE };
+            answer -= above;
+        }
+        Self { guide, tails }
     }
 
     /// The answer for all numbers with these first bits, or more than any answer.
     #[inline]
     fn guess(&self, first: u16) -> u32 {
-        self.guide[usize::from(first >> self.shift)].into()
+        self.guide[usize::from(first >> (16 - GUIDE))].into()
     }
 
     /// `#{ j : u < tail[j] }` for a uniform 64-bit `u` with these first bits.
@@ -341,7 +375,9 @@ mod tests {
             let mut code = vec![0; n];
             let mut sum = 0.0;
             for round in 0..rounds {
-                digits.draw(stream([5; 32], round), &mut code);
+                digits.draw(stream([5; 32], round), n, |first, digits| {
+                    code[first..first + digits.len()].copy_from_slice(digits);
+                });
                 assert!(code.iter().enumerate().all(|(i, &d)| d as usize <= i));
                 sum += code.iter().map(|&d| f64::from(d)).sum::<f64>();
             }

@@ -162,19 +162,22 @@ pub fn by_score<T: PartialOrd + Copy>(
     scores: &[T],
     rng: Option<&mut impl Rng>,
 ) -> (Vec<u32>, usize) {
-    let mut order: Vec<u32> = (0..scores.len() as u32).collect();
-    if let Some(rng) = rng {
-        // A stable sort keeps this random order among equals.
-        shuffle(&mut order, rng);
+    let mut order: Vec<(T, u32)> = scores.iter().copied().zip(0..).collect();
+    // Scores beside their items: the sort then reads memory in order.
+    order.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+    let mut tied = 0;
+    let mut rng = rng;
+    for equal in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1) {
+        tied += equal.len();
+        if let Some(rng) = rng.as_mut() {
+            shuffle(equal, *rng);
+        }
     }
-    let score = |item: &u32| scores[*item as usize];
-    order.sort_by(|a, b| score(a).partial_cmp(&score(b)).unwrap_or(Ordering::Equal));
-    let tied = order
-        .chunk_by(|a, b| score(a) == score(b))
-        .map(<[u32]>::len)
-        .filter(|&size| size > 1)
-        .sum();
-    (invert(&order), tied)
+    let mut ranks = vec![0; scores.len()];
+    for (rank, &(_, item)) in (0..).zip(&order) {
+        ranks[item as usize] = rank;
+    }
+    (ranks, tied)
 }
 
 /// Rankings of rows of scores, the highest score best; writes into `ranks`.

@@ -1,30 +1,32 @@
 //! Sets of positions that count their members on either side of one.
 //!
-//! Three sizes. Up to 64 positions the set is a machine word. Up to 4096 it is a [`Block`]: bits,
-//! and for each word a running count, updated as whole vectors without a branch. Above, a
-//! [`Tree`]: blocks, and a Fenwick tree over their sizes. At 10⁶ positions all that is touched
+//! Up to 64 positions the set is a machine word. Up to 4096 it is a [`Block`]: bits, and for
+//! each word a running count, updated as whole vectors without a branch. Above, a [`Tree`]:
+//! blocks, and a Fenwick tree over their sizes. At 10⁶ positions all that is touched
 //! still fits the second-level cache, which is why this beats merging until the bits outgrow it.
 
 const WORD: usize = 64;
-/// Words a block: a running count then fits 16 bits.
+/// Words of the largest block: a running count then fits 16 bits.
 const WORDS: usize = 64;
 const BLOCK: usize = WORD * WORDS;
 
 /// Memory to go through permutations of `0..n`, again and again.
 pub(crate) enum RankSet {
     Word,
-    Block(Box<Block>),
+    Small(Box<Block<8>>),
+    Middle(Box<Block<16>>),
+    Large(Box<Block>),
     Tree(Tree),
 }
 
 impl RankSet {
     pub(crate) fn new(n: usize) -> Self {
-        if n <= WORD {
-            Self::Word
-        } else if n <= BLOCK {
-            Self::Block(Box::default())
-        } else {
-            Self::Tree(Tree::new(n))
+        match n.div_ceil(WORD) {
+            0..=1 => Self::Word,
+            2..=8 => Self::Small(Box::default()),
+            9..=16 => Self::Middle(Box::default()),
+            17..=WORDS => Self::Large(Box::default()),
+            _ => Self::Tree(Tree::new(n)),
         }
     }
 
@@ -45,12 +47,9 @@ impl RankSet {
                     seen |= 1 << number;
                 }
             }
-            Self::Block(seen) => {
-                **seen = Block::default();
-                for (before, number) in (0..).zip(numbers) {
-                    each(before - seen.insert(number));
-                }
-            }
+            Self::Small(seen) => seen.count_greater(numbers, each),
+            Self::Middle(seen) => seen.count_greater(numbers, each),
+            Self::Large(seen) => seen.count_greater(numbers, each),
             Self::Tree(seen) => {
                 seen.clear();
                 for (before, number) in (0..).zip(numbers) {
@@ -61,25 +60,33 @@ impl RankSet {
     }
 }
 
-/// A subset of `0..4096`.
+/// A subset of `0..64 W`.
 #[derive(Debug, Clone)]
-pub(crate) struct Block {
-    bits: [u64; WORDS],
+pub(crate) struct Block<const W: usize = WORDS> {
+    bits: [u64; W],
     /// Members in the words before.
-    running: [u16; WORDS],
+    running: [u16; W],
 }
 
-impl Default for Block {
+impl<const W: usize> Default for Block<W> {
     fn default() -> Self {
-        Self { bits: [0; WORDS], running: [0; WORDS] }
+        Self { bits: [0; W], running: [0; W] }
     }
 }
 
-impl Block {
+impl<const W: usize> Block<W> {
+    #[inline(always)]
+    fn count_greater(&mut self, numbers: impl Iterator<Item = u32>, mut each: impl FnMut(u32)) {
+        *self = Self::default();
+        for (before, number) in (0..).zip(numbers) {
+            each(before - self.insert(number));
+        }
+    }
+
     /// Inserts a number that is not a member; returns how many members are smaller.
     #[inline(always)]
     fn insert(&mut self, number: u32) -> u32 {
-        let (word, bit) = (number as usize / WORD % WORDS, number % WORD as u32);
+        let (word, bit) = (number as usize / WORD % W, number % WORD as u32);
         let bits = self.bits[word];
         let smaller = u32::from(self.running[word]) + (bits & ((1 << bit) - 1)).count_ones();
         self.bits[word] = bits | 1 << bit;
@@ -94,7 +101,7 @@ impl Block {
     fn take(&mut self, smaller: u32) -> u32 {
         // Running counts do not fall, so those up to `smaller` are of the words up to the one wanted.
         let upto: u16 = self.running.iter().map(|&c| u16::from(u32::from(c) <= smaller)).sum();
-        let word = usize::from(upto - 1) % WORDS;
+        let word = usize::from(upto - 1) % W;
         let bit = select(self.bits[word], smaller - u32::from(self.running[word]));
         self.bits[word] &= !(1 << bit);
         for (count, lane) in self.running.iter_mut().zip(0_u16..) {
