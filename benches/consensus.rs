@@ -57,9 +57,11 @@ fn exact_kemeny(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default()
+        .without_plots()
+        .nresamples(2000)
         .sample_size(10)
-        .warm_up_time(Duration::from_millis(200))
-        .measurement_time(Duration::from_millis(600));
+        .warm_up_time(Duration::from_millis(150))
+        .measurement_time(Duration::from_millis(500));
     targets = methods, exact_kemeny
 }
 criterion_main!(benches);

@@ -37,9 +37,11 @@ fn counts(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default()
-        .sample_size(20)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_millis(800));
+        .without_plots()
+        .nresamples(2000)
+        .sample_size(15)
+        .warm_up_time(Duration::from_millis(150))
+        .measurement_time(Duration::from_millis(500));
     targets = counts
 }
 criterion_main!(benches);

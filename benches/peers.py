@@ -432,7 +432,7 @@ def memory() -> Iterator[Row]:
         allowed = output + allowance
         cells = [f"{size / 2**20:.1f} MiB" for size in (extra, allowed)]
         label = f"memory of {name}, {m:,} × {n:,} · output + O(n)"
-        yield Row(label, *cells, allowed / max(extra, 1), 1)
+        yield Row(label, *cells, allowed / max(extra, 4096), 1)
 
 
 BENCHMARKS = {
