@@ -9,10 +9,13 @@ const WORD: usize = 64;
 /// Words of the largest block: a running count then fits 16 bits.
 const WORDS: usize = 64;
 const BLOCK: usize = WORD * WORDS;
+/// Numbers fetched before the first of them is counted.
+const AHEAD: usize = 256;
 
 /// Memory to go through permutations of `0..n`, again and again.
 pub(crate) enum RankSet {
     Word,
+    Tiny(Box<Block<2>>),
     Small(Box<Block<8>>),
     Middle(Box<Block<16>>),
     Large(Box<Block>),
@@ -23,7 +26,8 @@ impl RankSet {
     pub(crate) fn new(n: usize) -> Self {
         match n.div_ceil(WORD) {
             0..=1 => Self::Word,
-            2..=8 => Self::Small(Box::default()),
+            2 => Self::Tiny(Box::default()),
+            3..=8 => Self::Small(Box::default()),
             9..=16 => Self::Middle(Box::default()),
             17..=WORDS => Self::Large(Box::default()),
             _ => Self::Tree(Tree::new(n)),
@@ -47,13 +51,26 @@ impl RankSet {
                     seen |= 1 << number;
                 }
             }
+            Self::Tiny(seen) => seen.count_greater(numbers, each),
             Self::Small(seen) => seen.count_greater(numbers, each),
             Self::Middle(seen) => seen.count_greater(numbers, each),
             Self::Large(seen) => seen.count_greater(numbers, each),
             Self::Tree(seen) => {
                 seen.clear();
-                for (before, number) in (0..).zip(numbers) {
-                    each(before - seen.insert(number));
+                let mut before = 0;
+                let mut numbers = numbers.fuse();
+                loop {
+                    // Fetched ahead: where they come from out of order, the misses overlap.
+                    let mut ahead = [0; AHEAD];
+                    let fetched = ahead.iter_mut().zip(&mut numbers);
+                    let count = fetched.map(|(slot, number)| *slot = number).count();
+                    for &number in &ahead[..count] {
+                        each(before - seen.insert(number));
+                        before += 1;
+                    }
+                    if count < AHEAD {
+                        return;
+                    }
                 }
             }
         }

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::ranking::{Profile, Ties, by_score, invert};
 use crate::stream::{Key, below, shuffle, stream};
 
-/// Largest component solved exactly: 2²⁰ subsets take 8 MiB and some 40 ms.
+/// Largest component solved exactly: 2²⁰ subsets take 8 MiB and some 15 ms.
 pub const EXACT_UPTO: usize = 20;
 
 /// Finds a Kemeny consensus, in O(m n²) and what the components take.
