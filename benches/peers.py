@@ -187,8 +187,8 @@ def sampling() -> Iterator[Row]:
         if fastest is not decode_by_ranks:
             yield against(f"Mallows, phi {phi} · numpy, plain (ranks)", *best[decode_by_ranks])
         yield against(f"Mallows, phi {phi} · prefsampling, scaled", mine, prefsampling(phi), 3000)
-    bits = race(ours, lambda: generator.bytes(2 * N * M))
-    yield against(f"Mallows, phi {phi} · limit: numpy's 16 random bits a digit", *bits)
+        bits = race(ours, lambda: generator.bytes(2 * N * M))
+        yield against(f"Mallows, phi {phi} · limit: numpy's 16 random bits a digit", *bits)
 
 
 def prefsampling(phi: float) -> float:

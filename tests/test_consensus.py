@@ -542,3 +542,24 @@ def test_kemeny_at_twenty_items_equals_an_integer_program():
     found = aggregate(votes, "kemeny", rng=1)
     assert found.exact is True
     assert kendall_distance(votes, found.ranks).sum() == round(solved.fun)
+
+
+# --- Ties by index ---
+
+
+@pytest.mark.parametrize("method", ["borda", "lehmer", "pivot", "pick", "kemeny"])
+def test_by_index_the_lower_number_goes_first(method):
+    assert aggregate(list(permutations(range(4))), method, "index").ranks.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("method", ["borda", "kemeny", "pivot"])
+def test_by_index_only_what_is_open_goes_by_number(method):
+    votes = [[3, 1, 2, 0], [3, 2, 1, 0]]
+    assert aggregate(votes, method, "index").ranks.tolist() == [3, 1, 2, 0]
+
+
+def test_heavy_weights_do_not_overflow():
+    n = 200_000
+    up, weight = np.arange(n), 2**31 - 1
+    assert kemeny_score(up, up[::-1], weights=[weight]) == (n - 1) / 2
+    assert Mallows.fit(up[::-1], center=up, weights=[weight]).phi == 1

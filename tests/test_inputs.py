@@ -294,7 +294,7 @@ def test_unknown_tie_rules_are_refused(ties):
         ("pivot", {"runs": 1.5}, r"runs must be a whole number of at least 1, not 1\.5"),
         ("kemeny", {"kicks": -1}, "kicks must be a whole number of at least 0, not -1"),
         ("kemeny", {"exact_upto": -1}, "exact_upto must be a whole number of at least 0, not -1"),
-        ("kemeny", {"exact_upto": 25}, "exact_upto must be at most 24 .*, not 25"),
+        ("kemeny", {"exact_upto": 25}, "exact_upto must be at most 24, not 25"),
         ("kemeny", {"kicks": "many"}, "kicks must be a whole number .* not 'many'"),
     ],
 )

@@ -1,5 +1,7 @@
 """Rankings: construction, conversion and the array protocol."""
 
+import copy
+import pickle
 import random
 from collections import Counter
 from itertools import permutations
@@ -21,6 +23,36 @@ rankings = st.integers(1, 12).flatmap(
 
 
 # --- The container ---
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda r: pickle.loads(pickle.dumps(r))])
+def test_copies_are_equal_and_read_only(copied):
+    votes = Rankings([[2, 0, 1]], items="abc")
+    again = copied(votes)
+    assert again == votes
+    assert not again.ranks.flags.writeable
+
+
+def test_orders_give_back_labelled_rankings():
+    votes = Rankings([[2, 0, 1], [0, 1, 2]], items=["x", "y", "z"])
+    assert Rankings.from_orders(votes.orders(), items=votes.items) == votes
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Rankings.from_orders([0, 1]), "order 0 must be a list of items, not 0"),
+        (lambda: Rankings.from_ballots([1], items="ab"), "ballot 0 must be a list of items"),
+        (lambda: Rankings([[0, 1]], items=[["a"], ["b"]]), r"label \['a'\] cannot be one"),
+        (lambda: Rankings.from_ballots([[("a", ["b"])]], items="ab"), "ballot 0 names"),
+        (lambda: aggregate([[0, 1]], ["borda"]), "method must be one of"),
+        (lambda: aggregate([[0, 1]] * 2, weights=[[1], [1, 2]]), "weights must be one count"),
+        (lambda: Rankings(np.float32([[0, 2.0**31]])), r"row 0: 2147483648\.0 of item 1 is too"),
+    ],
+)
+def test_natural_mistakes_are_value_errors(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 def test_ranks_are_int32_in_c_order():

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "KEMENY_EXACT_MOST",
     "KEMENY_EXACT_UPTO",
     "VERSION",
     "aggregate",
@@ -26,6 +27,7 @@ __all__ = [
 
 VERSION: str
 KEMENY_EXACT_UPTO: int
+KEMENY_EXACT_MOST: int
 
 def find_fault(ranks: NDArray[np.int32]) -> tuple[int, int] | None: ...
 def from_scores(scores: NDArray[np.float64], ties: str, seed: bytes) -> NDArray[np.int32]: ...

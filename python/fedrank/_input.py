@@ -28,7 +28,7 @@ def as_integers(values: ArrayLike, what: str) -> NDArray[Any]:
             row, item = np.argwhere(wrong)[0]
             raise ValueError(f"row {row}: {matrix[row, item]} of item {item} is not a whole number")
     if matrix.dtype.itemsize >= 4 and matrix.size and matrix.dtype != np.int32:
-        wrong = (matrix > INT32_MAX) | (matrix < -INT32_MAX)
+        wrong = (matrix >= 2.0**31) | (matrix <= -(2.0**31))
         if wrong.any():
             row, item = np.argwhere(wrong)[0]
             raise ValueError(f"row {row}: {matrix[row, item]} of item {item} is too large")
@@ -101,6 +101,19 @@ def whole(name: str, value: float, least: int = 1) -> int:
     return int(value)
 
 
+def as_phi(phi: float) -> float:
+    """Check a dispersion.
+
+    Examples
+    --------
+    >>> as_phi(1)
+    1.0
+    """
+    if isinstance(phi, int | float | np.number) and 0 <= phi <= 1:
+        return float(phi)
+    raise ValueError(f"phi must be in [0, 1], not {phi!r}")
+
+
 def as_weights(weights: ArrayLike | None, rows: int) -> NDArray[np.uint32] | None:
     """Check the weights: a count of at least 0 for every ranking.
 
@@ -111,7 +124,10 @@ def as_weights(weights: ArrayLike | None, rows: int) -> NDArray[np.uint32] | Non
     """
     if weights is None:
         return None
-    counts = np.asarray(weights)
+    try:
+        counts = np.asarray(weights)
+    except ValueError:
+        raise ValueError("weights must be one count a ranking, not lists of some") from None
     if counts.ndim != 1 or len(counts) != rows:
         raise ValueError(f"weights must be one count a ranking: {rows}, not {np.size(weights)}")
     if counts.dtype.kind not in "iuf":
@@ -146,10 +162,41 @@ def check_items(items: Iterable[Hashable], n: int) -> tuple[Hashable, ...]:
         raise ValueError(f"{len(labels)} labels were given for {plural(n, 'item')}")
     seen: set[Hashable] = set()
     for label in labels:
+        if not hashable(label):
+            raise ValueError(f"label {label!r} cannot be one: use text or numbers")
         if label in seen:
             raise ValueError(f"label {label!r} is given twice: every item needs its own")
         seen.add(label)
     return labels
+
+
+def as_list(values: Any, what: str, row: int) -> list[Any]:
+    """Turn one order or ballot into a list.
+
+    Examples
+    --------
+    >>> as_list("ba", "order", 0)
+    ['b', 'a']
+    """
+    try:
+        return list(values)
+    except TypeError:
+        raise ValueError(f"{what} {row} must be a list of items, not {values!r}") from None
+
+
+def hashable(label: object) -> bool:
+    """Tell whether a label can be looked up.
+
+    Examples
+    --------
+    >>> hashable(("a", ["b"]))
+    False
+    """
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
 
 
 def chosen(choice: Any, index: dict[Hashable, int], row: int) -> int | None:
@@ -160,7 +207,7 @@ def chosen(choice: Any, index: dict[Hashable, int], row: int) -> int | None:
         return None
     if isinstance(choice, list | set | frozenset):
         return None if len(choice) != 1 else chosen(next(iter(choice)), index, row)
-    if isinstance(choice, Hashable) and choice in index:
+    if hashable(choice) and choice in index:
         return index[choice]
     if isinstance(choice, str) and choice.strip().lower() in ("", "undervote", "overvote"):
         return None

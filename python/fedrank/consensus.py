@@ -22,7 +22,7 @@ OPTIONS: dict[str, dict[str, int]] = {
 }
 """The methods, with their options and what these are by default."""
 
-EXACT_MOST = 24
+EXACT_MOST = _core.KEMENY_EXACT_MOST
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +130,8 @@ def aggregate(
         the cycles among majorities are small, by local search elsewhere: see ``exact``
         and ``lower_bound`` of the result. Pivot, pick and kemeny need n² memory.
     ties : {"random", "index"}
-        Whether what the data leave open is decided at random, or by item number.
+        Whether what the data leave open is decided at random, or the same way every time:
+        by item number, except that footrule takes the first optimum its solver meets.
     rng : None, int or numpy.random.Generator
         Where randomness comes from.
     weights : array_like of int, shape (m,), optional
@@ -154,7 +155,7 @@ def aggregate(
     >>> aggregate(votes, "kemeny").objective
     0.2222222222222222
     """
-    if method not in OPTIONS:
+    if not isinstance(method, str) or method not in OPTIONS:
         raise ValueError(f"method must be one of {', '.join(OPTIONS)}, not {method!r}")
     if ties not in ("random", "index"):
         raise ValueError(f'ties must be "random" or "index", not {ties!r}')
@@ -194,7 +195,5 @@ def check_options(method: str, options: dict[str, int]) -> dict[str, int]:
         if name != "best_of_both":
             whole(name, value, least=1 if name == "runs" else 0)
     if options.get("exact_upto", 0) > EXACT_MOST:
-        raise ValueError(
-            f"exact_upto must be at most {EXACT_MOST} (2^24 subsets), not {options['exact_upto']}"
-        )
+        raise ValueError(f"exact_upto must be at most {EXACT_MOST}, not {options['exact_upto']}")
     return known | {name: int(value) for name, value in options.items()}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._input import as_weights, whole
+from fedrank._input import as_phi, as_weights, whole
 from fedrank._random import RNG, seed_bytes
 from fedrank.consensus import aggregate
 from fedrank.rankings import Rankings, as_rankings, labels_of, same_items
@@ -43,9 +43,7 @@ class Mallows:
     def __init__(self, phi: float, n: int | None = None, center: ArrayLike | None = None) -> None:
         if (n is None) == (center is None):
             raise ValueError("give exactly one of n and center")
-        self.phi = float(phi)
-        if not 0 <= self.phi <= 1:
-            raise ValueError(f"phi must be in [0, 1], not {phi}")
+        self.phi = as_phi(phi)
         if center is None:
             center = np.arange(whole("n", n or 0))
         self._center = as_rankings(center, copy=True)

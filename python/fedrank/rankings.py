@@ -11,11 +11,13 @@ from fedrank._input import (
     INT32_MAX,
     as_array,
     as_integers,
+    as_list,
     as_matrix,
     check_items,
     chosen,
     describe_fault,
     few,
+    hashable,
     plural,
     read_only,
     whole,
@@ -112,31 +114,36 @@ class Rankings:
         array([[1, 0, 2],
                [0, 1, 2]], dtype=int32)
         """
-        rows = [list(order) for order in orders]
+        rows = [as_list(order, "order", row) for row, order in enumerate(orders)]
         if not rows:
             raise ValueError("no orders were given")
         labels = tuple(rows[0]) if items is None else tuple(items)
         if items is None and set(labels) == set(range(len(labels))):
             labels = tuple(range(len(labels)))
         elif items is None:
-            labels = tuple(sorted(labels, key=lambda label: (type(label).__name__, label)))
+            labels = tuple(sorted(labels, key=lambda label: (type(label).__name__, str(label))))
         labels = check_items(labels, len(labels))
         index = {label: i for i, label in enumerate(labels)}
         if not labels:
             raise ValueError("row 0 is empty: an order must name at least one item")
         order_indices = np.empty((len(rows), len(labels)), dtype=np.int32)
+        numbers = set(range(len(labels)))
+        if not any(hashable(x) and x in index for x in rows[0]) and all(
+            isinstance(x, int | np.integer) and x in numbers for row in rows for x in row
+        ):
+            index = {number: number for number in numbers}  # item numbers instead of labels
         for row, order in enumerate(rows):
-            unknown = [label for label in order if label not in index]
+            unknown = [x for x in order if not hashable(x) or x not in index]
             if unknown:
                 raise ValueError(f"row {row} names {unknown[0]!r}, which is not an item")
-            missing = set(labels).difference(order)
+            missing = set(index).difference(order)
             if missing:
-                first = next(label for label in labels if label in missing)
+                first = next(label for label in index if label in missing)
                 raise ValueError(
                     f"row {row} leaves out {first!r}: an order names every item; "
                     "for partial ballots use Rankings.from_ballots"
                 )
-            if len(order) != len(labels):
+            if len(order) != len(index):
                 twice = next(label for label in order if order.count(label) > 1)
                 raise ValueError(f"row {row} names {twice!r} more than once")
             order_indices[row] = [index[label] for label in order]
@@ -181,7 +188,7 @@ class Rankings:
         matrix = as_matrix(scores, "scores")
         if not np.can_cast(matrix.dtype, np.float64, "same_kind") and matrix.dtype.kind not in "iu":
             raise ValueError(f"scores must be real numbers, not {matrix.dtype}")
-        exact = matrix.astype(np.float64)
+        exact = matrix.astype(np.float64, copy=False)
         if matrix.dtype.kind in "iu" and not np.array_equal(exact.astype(matrix.dtype), matrix):
             raise ValueError("integer scores beyond 2^53 cannot be told apart; rank them first")
         ranks = _core.from_scores(np.ascontiguousarray(exact), ties, seed_bytes(rng))
@@ -228,7 +235,7 @@ class Rankings:
         rows = []
         for row, ballot in enumerate(ballots):
             scores = np.full(len(labels), -np.inf)
-            for place, choice in enumerate(ballot):
+            for place, choice in enumerate(as_list(ballot, "ballot", row)):
                 item = chosen(choice, index, row)
                 if item is not None and scores[item] == -np.inf:
                     scores[item] = -place
@@ -325,6 +332,10 @@ class Rankings:
             return NotImplemented
         return self._items == other._items and np.array_equal(self._ranks, other._ranks)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copies are made anew, and so checked and read-only again.
+        return Rankings, (np.array(self._ranks), self._items)
+
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays do not hash
 
     def __repr__(self) -> str:
@@ -350,14 +361,12 @@ def as_rankings(ranks: ArrayLike, base: int = 0, copy: bool = False) -> NDArray[
     if base not in (0, 1):
         raise ValueError(f"base must be 0 or 1, not {base!r}")
     matrix = as_integers(ranks, "positions")
+    ordered = np.array(matrix, dtype=np.int32, order="C", copy=True if copy or base else None)
     if base:
-        # In a wide type: the input's own may wrap.
-        matrix = matrix.astype(np.int64) - base
-        wrong = matrix < -INT32_MAX
-        if wrong.any():
-            row, item = np.argwhere(wrong)[0]
-            raise ValueError(f"row {row}: {matrix[row, item] + base} of item {item} is too large")
-    ordered = np.array(matrix, dtype=np.int32, order="C", copy=True if copy else None)
+        if ordered.size and ordered.min() < -INT32_MAX:
+            row, item = np.argwhere(ordered < -INT32_MAX)[0]
+            raise ValueError(f"row {row}: {ordered[row, item]} of item {item} is too large")
+        ordered -= base
     fault = _core.find_fault(ordered)
     if fault is not None:
         raise ValueError(describe_fault(ordered, *fault, base))

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::error::{Error, Result, zeros};
-use crate::ranking::{ROWS, Rankings};
+use crate::ranking::{Rankings, rows_a_task};
 
 /// `Σ_i |a_i − b_i|` of every row of `a` and every row of `b`, row by row of `a`.
 ///
@@ -13,12 +13,15 @@ pub fn distances(a: Rankings<'_>, b: Rankings<'_>) -> Result<Vec<u64>> {
     if a.n() != b.n() {
         return Err(Error::Items { a: a.n(), b: b.n() });
     }
+    if a.len() == 1 && b.len() > 1 {
+        return distances(b, a); // symmetric, and parallel over the rows of the first
+    }
     let mut distances: Vec<u64> = zeros(a.len(), b.len())?;
     if distances.is_empty() {
         return Ok(distances);
     }
     let rows = a.par_rows().zip(distances.par_chunks_exact_mut(b.len()));
-    rows.with_min_len(ROWS.div_ceil(b.len())).for_each(|(row, distances)| {
+    rows.with_min_len(rows_a_task(a.n() * b.len())).for_each(|(row, distances)| {
         for (other, distance) in b.rows().zip(distances) {
             *distance = between(row, other);
         }

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use crate::error::{Error, Result, zeros};
-use crate::ranking::{Profile, ROWS, Rankings, invert, invert_into};
+use crate::ranking::{Profile, Rankings, invert, invert_into, rows_a_task};
 use crate::rankset::RankSet;
 
 /// From this many items on the set's bits are so far out of the cache that merging is faster:
@@ -37,8 +37,12 @@ pub fn distances(a: Rankings<'_>, b: Rankings<'_>) -> Result<Vec<u64>> {
     if n != b.n() {
         return Err(Error::Items { a: n, b: b.n() });
     }
+    // The distance is symmetric, so one ranking on either side is the center.
     if b.len() == 1 {
         return Ok(distances_to(a, b.row(0)));
+    }
+    if a.len() == 1 {
+        return Ok(distances_to(b, a.row(0)));
     }
     let mut distances: Vec<u64> = zeros(a.len(), b.len())?;
     if distances.is_empty() {
@@ -60,7 +64,7 @@ pub fn distances(a: Rankings<'_>, b: Rankings<'_>) -> Result<Vec<u64>> {
 /// Distances of the rows to one ranking of as many items: its order is found once.
 pub(crate) fn distances_to(rankings: Rankings<'_>, center: &[u32]) -> Vec<u64> {
     let order = invert(center);
-    let rows = rankings.par_rows().with_min_len(ROWS);
+    let rows = rankings.par_rows().with_min_len(rows_a_task(order.len()));
     rows.map_init(
         || Counter::new(order.len()),
         |counter, row| counter.inversions(order.iter().map(|&item| row[item as usize])),
@@ -72,12 +76,14 @@ pub(crate) fn distances_to(rankings: Rankings<'_>, center: &[u32]) -> Vec<u64> {
 ///
 /// # Errors
 /// [`Error::Items`] unless they rank the same number of items.
-pub fn total(profile: &Profile<'_>, ranking: &[u32]) -> Result<u64> {
+pub fn total(profile: &Profile<'_>, ranking: &[u32]) -> Result<u128> {
     if ranking.len() != profile.n() {
         return Err(Error::Items { a: profile.n(), b: ranking.len() });
     }
     let distances = distances_to(profile.rankings(), ranking);
-    Ok(distances.iter().enumerate().map(|(i, d)| d * u64::from(profile.weight(i))).sum())
+    // Wide: a weight of 2³¹ and a distance of n²/2 may be more than 64 bits together.
+    let weighted = distances.iter().enumerate();
+    Ok(weighted.map(|(i, &d)| u128::from(d) * u128::from(profile.weight(i))).sum())
 }
 
 /// Memory to count inversions of permutations of `0..n`, used again and again.

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::ranking::{ROWS, Rankings, first_error};
+use crate::ranking::{Rankings, first_error, rows_a_task};
 use crate::rankset::{RankSet, Tree};
 
 /// Lehmer code of one ranking, in O(n log n).
@@ -32,7 +32,7 @@ pub fn encode(ranks: &[u32]) -> Result<Vec<u32>> {
 pub fn encode_rows(rankings: Rankings<'_>) -> Vec<u32> {
     let n = rankings.n();
     let mut codes = vec![0; rankings.ranks().len()];
-    let rows = rankings.par_rows().zip(codes.par_chunks_exact_mut(n)).with_min_len(ROWS);
+    let rows = rankings.par_rows().zip(codes.par_chunks_exact_mut(n)).with_min_len(rows_a_task(n));
     rows.for_each_init(
         || RankSet::new(n),
         |seen, (row, code)| {
@@ -75,31 +75,32 @@ pub fn decode_rows(codes: &[u32], n: usize) -> Result<Vec<u32>> {
             Err(Error::NotACode { row, item, digit: i64::from(code[item] as i32) })
         })
     };
-    first_error(codes.par_chunks_exact(n).enumerate().with_min_len(ROWS).map(row_fault))?;
+    first_error(codes.par_chunks_exact(n).enumerate().with_min_len(rows_a_task(n)).map(row_fault))?;
     let mut rankings = vec![0; codes.len()];
-    let groups = codes.par_chunks(GROUP * n).zip(rankings.par_chunks_mut(GROUP * n));
-    groups.for_each_init(
-        || (Group::new(n), Decoder::new(n)),
-        |(group, decoder), (codes, rankings)| {
-            let rows = codes.chunks_exact(n).zip(rankings.chunks_exact_mut(n));
-            if Group::suits(
-                n,
-                codes.iter().map(|&digit| f64::from(digit)).sum::<f64>() / codes.len() as f64,
-            ) {
+    let total: u64 = codes.par_iter().map(|&digit| u64::from(digit)).sum();
+    if Group::suits(n, total as f64 / codes.len().max(1) as f64) {
+        let groups = codes.par_chunks(GROUP * n).zip(rankings.par_chunks_mut(GROUP * n));
+        groups.for_each_init(
+            || Group::new(n),
+            |group, (codes, rankings)| {
                 for (lane, code) in codes.chunks_exact(n).enumerate() {
                     group.set(lane, 0, code);
                 }
                 group.decode();
-                for (lane, (_, ranks)) in rows.enumerate() {
+                for (lane, ranks) in rankings.chunks_exact_mut(n).enumerate() {
                     group.positions(lane).zip(ranks).for_each(|(position, rank)| *rank = position);
                 }
-            } else {
-                for (code, ranks) in rows {
-                    decoder.decode(code, |item, position| ranks[item] = position);
-                }
-            }
-        },
-    );
+            },
+        );
+    } else {
+        let rows = codes.par_chunks_exact(n).zip(rankings.par_chunks_exact_mut(n));
+        rows.with_min_len(rows_a_task(n)).for_each_init(
+            || Decoder::new(n),
+            |decoder, (code, ranks)| {
+                decoder.decode(code, |item, position| ranks[item] = position);
+            },
+        );
+    }
     Ok(rankings)
 }
 
@@ -120,7 +121,8 @@ pub(crate) struct Group {
 impl Group {
     /// Whether codes of `n` digits with this mean are better decoded together.
     pub(crate) fn suits(n: usize, mean_digit: f64) -> bool {
-        n <= 1 << 16 && mean_digit <= 16.0
+        // Of longer codes there may be too few for all threads to have a group.
+        n <= 1 << 13 && mean_digit <= 32.0
     }
 
     pub(crate) fn new(n: usize) -> Self {
@@ -136,7 +138,7 @@ impl Group {
     }
 
     pub(crate) fn decode(&mut self) {
-        for (place, lanes) in (0..).zip(&mut self.places) {
+        for (place, lanes) in (0..=u16::MAX).zip(&mut self.places) {
             *lanes = [place; GROUP];
         }
         for (item, digits) in self.digits.iter().enumerate().rev() {

@@ -105,7 +105,7 @@ impl Phi {
                 libm::log(libm::expm1(-i * self.theta) / libm::expm1(-self.theta))
             }
         };
-        (2..=n).map(factor).sum()
+        (2..=n).map(factor).sum::<f64>() + 0.0 // an empty sum is −0
     }
 
     /// The dispersion at which the mean distance of rankings of `n` items is `distance`: the
@@ -164,14 +164,12 @@ impl Phi {
         let items = invert(center.row(0));
         let digits = Digits::new(self, n);
         let mut rankings = zeros(count, n)?;
-        let rows_of = |group: usize| (group * GROUP) as u64..;
-        let groups = rankings.par_chunks_mut(GROUP * n).enumerate();
         if Group::suits(n, self.expected_distance(n) / n as f64) {
-            groups.for_each_init(
+            rankings.par_chunks_mut(GROUP * n).enumerate().for_each_init(
                 || Group::new(n),
                 |together, (group, rankings)| {
                     let rows = rankings.chunks_exact_mut(n);
-                    for (lane, row) in (0..rows.len()).zip(rows_of(group)) {
+                    for (lane, row) in (0..rows.len()).zip((group * GROUP) as u64..) {
                         let set = |first, digits: &[u32]| together.set(lane, first, digits);
                         digits.draw(stream(key, row), n, set);
                     }
@@ -184,17 +182,15 @@ impl Phi {
                 },
             );
         } else {
-            groups.for_each_init(
+            rankings.par_chunks_exact_mut(n).enumerate().for_each_init(
                 || (vec![0; n], Decoder::new(n)),
-                |(code, decoder), (group, rankings)| {
-                    for (ranks, row) in rankings.chunks_exact_mut(n).zip(rows_of(group)) {
-                        digits.draw(stream(key, row), n, |first, digits: &[u32]| {
-                            code[first..first + digits.len()].copy_from_slice(digits);
-                        });
-                        decoder.decode(code, |place, position| {
-                            ranks[items[place] as usize] = position;
-                        });
-                    }
+                |(code, decoder), (row, ranks)| {
+                    digits.draw(stream(key, row as u64), n, |first, digits: &[u32]| {
+                        code[first..first + digits.len()].copy_from_slice(digits);
+                    });
+                    decoder.decode(code, |place, position| {
+                        ranks[items[place] as usize] = position;
+                    });
                 },
             );
         }

@@ -5,11 +5,13 @@ use std::cmp::Ordering;
 use rand_core::Rng;
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, zeros};
 use crate::stream::{Key, shuffle, stream};
 
-/// Rows a task at least: below this, splitting costs more than it gains.
-pub(crate) const ROWS: usize = 16;
+/// Rows of `n` items a task has at least: with less, splitting costs more than it gains.
+pub(crate) fn rows_a_task(n: usize) -> usize {
+    ((1 << 14) / n.max(1)).clamp(1, 64)
+}
 
 /// A matrix of rank vectors, each a permutation of `0..n`: entry `i` of a row is
 /// the position of item `i`, 0 the best.
@@ -29,7 +31,7 @@ impl<'a> Rankings<'a> {
         if n == 0 || !ranks.len().is_multiple_of(n) {
             return Err(Error::Ragged { len: ranks.len(), n });
         }
-        let rows = ranks.par_chunks_exact(n).enumerate().with_min_len(ROWS);
+        let rows = ranks.par_chunks_exact(n).enumerate().with_min_len(rows_a_task(n));
         first_error(rows.map_init(
             || vec![0; n.div_ceil(64)],
             |seen, (row, ranks)| check(ranks, seen).map_err(|e| e.at(row)),
@@ -180,13 +182,18 @@ pub fn by_score<T: PartialOrd + Copy>(
     (ranks, tied)
 }
 
-/// Rankings of rows of scores, the highest score best; writes into `ranks`.
+/// Rankings of rows of `n` scores, the highest score best.
 ///
 /// # Errors
-/// [`Error::NotAScore`] for a NaN, [`Error::Tied`] for a tie if ties are refused.
-pub fn from_scores(scores: &[f64], n: usize, ties: Ties, ranks: &mut [u32]) -> Result<()> {
+/// [`Error::NotAScore`] for a NaN, [`Error::Tied`] for a tie if ties are refused,
+/// [`Error::Ragged`] unless the rows are whole and `n > 0`.
+pub fn from_scores(scores: &[f64], n: usize, ties: Ties) -> Result<Vec<u32>> {
+    if n == 0 || !scores.len().is_multiple_of(n) {
+        return Err(Error::Ragged { len: scores.len(), n });
+    }
+    let mut ranks = zeros(scores.len(), 1)?;
     let rows = scores.par_chunks_exact(n).zip(ranks.par_chunks_exact_mut(n));
-    first_error(rows.enumerate().with_min_len(ROWS).map(|(row, (scores, ranks))| {
+    first_error(rows.enumerate().with_min_len(rows_a_task(n)).map(|(row, (scores, ranks))| {
         if let Some(item) = scores.iter().position(|s| s.is_nan()) {
             return Err(Error::NotAScore { row, item });
         }
@@ -202,7 +209,8 @@ pub fn from_scores(scores: &[f64], n: usize, ties: Ties, ranks: &mut [u32]) -> R
         }
         ranks.copy_from_slice(&row_ranks);
         Ok(())
-    }))
+    }))?;
+    Ok(ranks)
 }
 
 /// The best two neighbours of equal score.
@@ -237,7 +245,7 @@ pub fn invert_rows(rankings: Rankings<'_>) -> Vec<u32> {
     let n = rankings.n();
     let mut inverses = vec![0; rankings.ranks().len()];
     let rows = rankings.par_rows().zip(inverses.par_chunks_exact_mut(n));
-    rows.with_min_len(ROWS).for_each(|(row, inverse)| invert_into(row, inverse));
+    rows.with_min_len(rows_a_task(n)).for_each(|(row, inverse)| invert_into(row, inverse));
     inverses
 }
 

@@ -1,6 +1,6 @@
 //! Reproducible randomness: draw `i` owns stream `i`, so thread count changes nothing.
 //!
-//! Secrets never come from here: they come from the operating system (see `secagg`).
+//! Secrets never come from here: they come from the operating system.
 
 use chacha20::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};

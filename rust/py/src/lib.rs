@@ -29,6 +29,9 @@ mod _core {
     #[pymodule_export]
     const KEMENY_EXACT_UPTO: usize = consensus::kemeny::EXACT_UPTO;
 
+    #[pymodule_export]
+    const KEMENY_EXACT_MOST: usize = consensus::kemeny::EXACT_MOST;
+
     /// The first row that is not a ranking and the position at fault, if any.
     #[pyfunction]
     fn find_fault(py: Python<'_>, ranks: Ranks<'_>) -> Result<Option<(usize, i64)>> {
@@ -49,9 +52,7 @@ mod _core {
     ) -> Result<Array2<'py, i32>> {
         let (scores, n) = c_order(&scores)?;
         let ties = tie_rule(ties, seed)?;
-        let mut ranks = vec![0_u32; scores.len()];
-        py.detach(|| ranking::from_scores(scores, n, ties, &mut ranks))?;
-        matrix(py, ranks, n)
+        matrix(py, py.detach(|| ranking::from_scores(scores, n, ties))?, n)
     }
 
     #[pyfunction]
@@ -76,7 +77,7 @@ mod _core {
         ranks: Ranks<'_>,
         weights: Weights<'_>,
         consensus: Ranks<'_>,
-    ) -> Result<(u64, u32)> {
+    ) -> Result<(u128, u32)> {
         let profile = profile(&ranks, &weights)?;
         let consensus = rankings(&consensus)?;
         Ok((py.detach(|| kendall::total(&profile, consensus.row(0)))?, profile.total()))

@@ -1,23 +1,26 @@
 //! The ranking of least total Kendall distance (M11): exact where it can be.
 //!
-//! The strongly connected components of the majority graph (a tied pair is no edge)
-//! follow each other in every optimal order, so each is solved alone: small ones by
-//! dynamic programming over subsets, large ones by local search from Borda's order.
+//! In some optimal order the strongly connected components of the majority graph (a tied
+//! pair is no edge) follow each other, so each is solved alone: small ones by dynamic
+//! programming over subsets, large ones by local search from Borda's order.
 
 use rand_core::Rng;
 
 use super::Consensus;
 use super::majority::Majority;
-use crate::error::Result;
+use crate::error::{Result, zeros};
 use crate::ranking::{Profile, Ties, by_score, invert};
 use crate::stream::{Key, below, shuffle, stream};
 
 /// Largest component solved exactly: 2²⁰ subsets take 8 MiB and some 15 ms.
 pub const EXACT_UPTO: usize = 20;
 
+/// Largest component that may be solved exactly: 2²⁴ subsets take 128 MiB and some seconds.
+pub const EXACT_MOST: usize = 24;
+
 /// Finds a Kemeny consensus, in O(m n²) and what the components take.
 ///
-/// `exact_upto` bounds the components that are solved exactly (at most 26), and `kicks`
+/// `exact_upto` bounds the components that are solved exactly (at most [`EXACT_MOST`]), and `kicks`
 /// says how often the search in a larger one is restarted from a disturbed optimum, with
 /// randomness from `key`. The result is proved optimal if its distance equals its bound.
 /// [`Consensus::ties`] counts the neighbours in the result that are tied.
@@ -39,15 +42,18 @@ pub fn consensus(
     }
     let mut order = Vec::with_capacity(items.len());
     let mut excess = 0;
-    for (i, component) in components(&majority, &items).into_iter().enumerate() {
-        if component.len() <= exact_upto.min(26) {
-            let solved = solve(&majority, &component);
+    for (i, mut component) in components(&majority, &items).into_iter().enumerate() {
+        if ties == Ties::Index {
+            component.sort_unstable();
+        }
+        if component.len() <= exact_upto.min(EXACT_MOST) {
+            let solved = solve(&majority, &component)?;
             excess += violations(&majority, &solved);
             order.extend(solved);
         } else {
-            excess += cycle_bound(&majority, &component);
+            excess += cycle_bound(&majority, &component)?;
             let mut rng = stream(key, i as u64);
-            order.extend(search(&majority, &component, kicks, &mut rng));
+            order.extend(search(&majority, &component, kicks, ties, &mut rng));
         }
     }
     let ties = order.windows(2).filter(|pair| majority.margin(pair[0], pair[1]) == 0).count();
@@ -66,8 +72,10 @@ pub fn consensus(
 fn components(majority: &Majority, items: &[u32]) -> Vec<Vec<u32>> {
     let mut seen = vec![false; items.len()];
     let mut left = Vec::with_capacity(items.len());
-    for &root in items {
-        visit(items, &mut seen, root, &mut left, |a, b| majority.margin(a, b) > 0);
+    // What is left last comes first, so the first items are visited last.
+    let backwards: Vec<u32> = items.iter().rev().copied().collect();
+    for &root in &backwards {
+        visit(&backwards, &mut seen, root, &mut left, |a, b| majority.margin(a, b) > 0);
     }
     seen.fill(false);
     let mut components = Vec::new();
@@ -117,7 +125,7 @@ fn violations(majority: &Majority, order: &[u32]) -> u64 {
 }
 
 /// The best order of a few items, by dynamic programming over their subsets (Held and Karp).
-fn solve(majority: &Majority, items: &[u32]) -> Vec<u32> {
+fn solve(majority: &Majority, items: &[u32]) -> Result<Vec<u32>> {
     let k = items.len();
     // For each item, the margins over it of every subset, in two halves that are added.
     let half = k / 2;
@@ -136,7 +144,7 @@ fn solve(majority: &Majority, items: &[u32]) -> Vec<u32> {
         low[set & ((1 << half) - 1)] + high[set >> half]
     };
     // Greatest agreement of an order of each subset: the last item follows all the others.
-    let mut best = vec![0_i64; 1 << k];
+    let mut best: Vec<i64> = zeros(1, 1 << k)?;
     let last_of = |best: &[i64], set: usize| {
         let mut lasts = set;
         let mut choice = (i64::MIN, 0);
@@ -145,7 +153,8 @@ fn solve(majority: &Majority, items: &[u32]) -> Vec<u32> {
             lasts &= lasts - 1;
             let rest = set & !(1 << last);
             let value = best[rest] + gain(rest, last);
-            if value > choice.0 {
+            // Of equals the later item goes last.
+            if value >= choice.0 {
                 choice = (value, last);
             }
         }
@@ -161,15 +170,21 @@ fn solve(majority: &Majority, items: &[u32]) -> Vec<u32> {
         *slot = items[last];
         set &= !(1 << last);
     }
-    order
+    Ok(order)
 }
 
 /// Insertion search from Borda's order, then from disturbed optima; keeps the best.
-fn search(majority: &Majority, items: &[u32], kicks: usize, rng: &mut impl Rng) -> Vec<u32> {
+fn search(
+    majority: &Majority,
+    items: &[u32],
+    kicks: usize,
+    ties: Ties,
+    rng: &mut impl Rng,
+) -> Vec<u32> {
     // Margins over all items sum to Borda's score, up to scale.
     let score = |&item: &u32| -majority.row(item).iter().map(|&m| i64::from(m)).sum::<i64>();
     let scores: Vec<i64> = items.iter().map(score).collect();
-    let (places, _) = by_score(&scores, Some(&mut *rng));
+    let (places, _) = by_score(&scores, (ties != Ties::Index).then_some(&mut *rng));
     let mut best: Vec<u32> = invert(&places).iter().map(|&i| items[i as usize]).collect();
     improve(majority, &mut best);
     let mut least = violations(majority, &best);
@@ -235,10 +250,10 @@ fn best_place(margins: &[i32], order: &[u32], place: usize) -> usize {
 ///
 /// Each such cycle is broken somewhere, at the price of its least margin; what is left of
 /// the margins is used again.
-fn cycle_bound(majority: &Majority, items: &[u32]) -> u64 {
+fn cycle_bound(majority: &Majority, items: &[u32]) -> Result<u64> {
     let k = items.len();
     let words = k.div_ceil(64);
-    let mut left = vec![0_i64; k * k];
+    let mut left: Vec<i32> = zeros(k, k)?;
     // Bit c of row a of `beats`: a has margin left over c; of `loses`: c over a.
     let mut beats = vec![0_u64; k * words];
     let mut loses = vec![0_u64; k * words];
@@ -246,7 +261,7 @@ fn cycle_bound(majority: &Majority, items: &[u32]) -> u64 {
         for c in 0..k {
             let margin = majority.margin(items[a], items[c]);
             if margin > 0 {
-                left[a * k + c] = margin;
+                left[a * k + c] = margin as i32; // as the margins are
                 beats[a * words + c / 64] |= 1 << (c % 64);
                 loses[c * words + a / 64] |= 1 << (a % 64);
             }
@@ -274,5 +289,5 @@ fn cycle_bound(majority: &Majority, items: &[u32]) -> u64 {
             }
         }
     }
-    bound
+    Ok(bound)
 }

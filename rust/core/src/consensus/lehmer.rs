@@ -9,7 +9,8 @@ use crate::stream::{Key, below, stream};
 
 /// Decodes the plurality of each digit; a tied digit is drawn from its own stream.
 ///
-/// Without [`Ties::Random`], the least digit wins. O(m n log n), and a second copy of the input.
+/// Without [`Ties::Random`], the least digit wins. O(m n log n), plus n times the largest digit
+/// over eight; and a second copy of the input.
 #[must_use]
 pub fn consensus(profile: &Profile<'_>, ties: Ties) -> Consensus {
     let (code, ties) = plurality(profile, ties);
@@ -63,18 +64,16 @@ fn count_block<T: Copy + Default + std::ops::AddAssign>(
 ) {
     let n = profile.n();
     let end = n.min(first + PLACES);
+    let digits = codes.chunks_exact(n).map(|code| &code[first..end]);
+    let largest = digits.clone().flatten().fold(0, |largest, &digit| digit.max(largest));
     counts.clear();
-    // A digit of place i is at most i.
-    counts.resize(end, [T::default(); PLACES]);
-    let mut largest = 0;
-    for (row, code) in codes.chunks_exact(n).enumerate() {
+    counts.resize(largest as usize + 1, [T::default(); PLACES]);
+    for (row, digits) in digits.enumerate() {
         let weight = narrow(profile.weight(row));
-        for (place, &digit) in code[first..end].iter().enumerate() {
+        for (place, &digit) in digits.iter().enumerate() {
             counts[digit as usize][place] += weight;
-            largest = largest.max(digit);
         }
     }
-    counts.truncate(largest as usize + 1);
 }
 
 /// The commonest digit of each place of a block; returns how many places were tied.
