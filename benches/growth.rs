@@ -12,7 +12,7 @@ use fedrank_core::{kendall, lehmer};
 
 /// Powers of two; the sizes where one algorithm takes over from another, and their neighbours;
 /// and the decades that merging is judged on.
-const SIZES: [u32; 24] = [
+const SIZES: [u32; 25] = [
     32, 64, 65, 128, 256, 512, 513, 1024, 1025, 2048, 4096, 4097, 8192, 10_000, 16_384, 32_768,
     65_536, 100_000, 131_072, 262_144, 524_288, 1_000_000, 2_097_152, 4_194_304, 5_000_000,
 ];
