@@ -91,6 +91,49 @@ pub enum Error {
         total: u64,
     },
 
+    /// A parameter of a scheme that cannot be.
+    #[error("{name} {problem}")]
+    Parameter {
+        /// Its name, as in the Python API.
+        name: &'static str,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+
+    /// A sum that would need more than 64 bits.
+    #[error("{name} is too large: sums of the messages would need {bits} bits, and 64 is the most")]
+    Width {
+        /// The parameter to lower.
+        name: &'static str,
+        /// Bits needed.
+        bits: u32,
+    },
+
+    /// A client with more rankings than the scheme allows.
+    #[error("{samples} rankings are more than the scheme's max_samples of {most}")]
+    TooManySamples {
+        /// Rankings that the client holds.
+        samples: usize,
+        /// Most that it may.
+        most: usize,
+    },
+
+    /// A number of survivors that cannot be.
+    #[error("survivors must be 1 to {clients}, not {survivors}")]
+    Survivors {
+        /// Survivors claimed.
+        survivors: usize,
+        /// Clients of the scheme.
+        clients: usize,
+    },
+
+    /// A sum that no clients can have sent.
+    #[error("this total is impossible: {problem}")]
+    Total {
+        /// Why.
+        problem: &'static str,
+    },
+
     /// The result does not fit into memory.
     #[error("{entries} numbers of {bytes} bytes each do not fit into memory")]
     Memory {

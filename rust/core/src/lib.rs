@@ -13,6 +13,8 @@ pub mod mallows;
 pub mod pairwise;
 pub mod ranking;
 mod rankset;
+pub mod scheme;
+pub mod secagg;
 pub mod stream;
 
 pub use error::{Error, Result};

@@ -1,0 +1,133 @@
+//! Federated Borda (M6): mean positions, quantized to the model's, or exact sums.
+
+use rand_core::Rng;
+
+use super::{Layout, Size, layout, segment};
+use crate::consensus::Consensus;
+use crate::consensus::borda::rank_sums;
+use crate::error::{Error, Result};
+use crate::mallows::Phi;
+use crate::ranking::{Profile, Rankings, Ties, by_score};
+use crate::stream::{Key, stream};
+
+/// The public part of federated Borda.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Borda {
+    size: Size,
+    /// Where one quantized position gives way to the next; `None` sends exact sums.
+    midpoints: Option<Vec<f64>>,
+    layout: Layout,
+}
+
+impl Borda {
+    /// Clients send, for every item, the place whose expected position is nearest to the mean.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless `phi < 1`: at 1 all expected positions coincide.
+    pub fn quantized(size: Size, phi: Phi) -> Result<Self> {
+        let size = size.check()?;
+        if phi.get() >= 1.0 {
+            let problem = "must be below 1: there all expected positions coincide";
+            return Err(Error::Parameter { name: "phi", problem });
+        }
+        let expected = phi.expected_ranks(size.n);
+        let mut midpoints: Vec<f64> = expected.windows(2).map(|e| (e[0] + e[1]) / 2.0).collect();
+        if size.n.is_multiple_of(2) {
+            // By symmetry; rounding must not hide that means often fall on it exactly.
+            midpoints[size.n / 2 - 1] = (size.n - 1) as f64 / 2.0;
+        }
+        let most = size.clients as u128 * (size.n - 1) as u128;
+        let segments = segment("position", size.n, most, "clients")?;
+        let layout = layout(segments.into_iter().collect())?;
+        Ok(Self { size, midpoints: Some(midpoints), layout })
+    }
+
+    /// Clients send the sums of the positions: the same answer as in one place, to the bit.
+    ///
+    /// The price: the total tells how many rankings there are in all.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless `max_samples` is given, [`Error::Width`] if sums may need
+    /// more than 64 bits.
+    pub fn exact(size: Size) -> Result<Self> {
+        let size = size.check()?;
+        let Some(samples) = size.max_samples else {
+            let problem = "is needed without quantizing: it bounds the sums";
+            return Err(Error::Parameter { name: "max_samples", problem });
+        };
+        let most = (size.clients as u128 * samples as u128).saturating_mul(size.n as u128 - 1);
+        let segments = segment("sum", size.n, most, "max_samples")?;
+        let layout = layout(segments.into_iter().collect())?;
+        Ok(Self { size, midpoints: None, layout })
+    }
+
+    /// The shape of a message.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// A client's message; means exactly between two places go either way, by `key`.
+    ///
+    /// # Errors
+    /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings.
+    pub fn encode(&self, rankings: Rankings<'_>, key: Key) -> Result<Vec<u64>> {
+        self.size.admit(rankings)?;
+        let sums = rank_sums(&Profile::new(rankings, None)?);
+        let mut message = match &self.midpoints {
+            None => sums,
+            Some(midpoints) => {
+                let mut rng = stream(key, 0);
+                let mean = |sum: u64| sum as f64 / rankings.len() as f64;
+                sums.into_iter().map(|sum| nearest(midpoints, mean(sum), &mut rng)).collect()
+            }
+        };
+        message.truncate(self.layout.entries()); // a lone item's position is always 0
+        Ok(message)
+    }
+
+    /// The consensus of the `survivors` whose messages sum to `total`.
+    ///
+    /// # Errors
+    /// [`Error::Survivors`] or [`Error::Total`] if no clients can have sent this.
+    pub fn decode(&self, total: &[u64], survivors: usize, ties: Ties) -> Result<Consensus> {
+        self.size.admit_total(&self.layout, total, survivors)?;
+        let n = self.size.n;
+        let samples = match (&self.midpoints, self.size.max_samples) {
+            (None, Some(most)) => most as u128,
+            _ => 1,
+        };
+        let most = survivors as u128 * samples * (n - 1) as u128;
+        if total.iter().any(|&sum| u128::from(sum) > most) {
+            return Err(Error::Total {
+                problem: "an item's sum is above what these clients can send",
+            });
+        }
+        if self.midpoints.is_none() && n > 1 {
+            let all: u128 = total.iter().map(|&sum| u128::from(sum)).sum();
+            let one = (n * (n - 1) / 2) as u128;
+            let rankings = all / one;
+            let possible = survivors as u128..=survivors as u128 * samples;
+            let highest = total.iter().max().copied().unwrap_or(0);
+            let too_high = u128::from(highest) > rankings * (n - 1) as u128;
+            if !all.is_multiple_of(one) || !possible.contains(&rankings) || too_high {
+                return Err(Error::Total { problem: "its entries are not sums of whole rankings" });
+            }
+        }
+        let mut sums = total.to_vec();
+        sums.resize(n, 0);
+        let mut rng = match ties {
+            Ties::Random(key) => Some(stream(key, 0)),
+            Ties::Index | Ties::Refuse => None,
+        };
+        let (ranks, ties) = by_score(&sums, rng.as_mut());
+        Ok(Consensus { ranks, ties, sums: Some(sums), ..Consensus::default() })
+    }
+}
+
+/// The place on whose side of the midpoints a mean lies; exactly on one, either.
+fn nearest(midpoints: &[f64], mean: f64, rng: &mut impl Rng) -> u64 {
+    let place = midpoints.partition_point(|&midpoint| midpoint < mean);
+    let on_midpoint = midpoints.get(place) == Some(&mean);
+    place as u64 + u64::from(on_midpoint && rng.next_u32() & 1 == 1)
+}

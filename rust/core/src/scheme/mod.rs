@@ -1,0 +1,92 @@
+//! What a client sends and how the server reads the sum.
+//!
+//! A scheme turns rankings into an integer message and a sum of messages into a consensus. It
+//! is public, and knows nothing of keys or networks; its [`Layout`] says how wide every entry
+//! of the message is, so that sums do not wrap.
+
+pub mod borda;
+pub mod layout;
+pub mod lehmer;
+
+pub use borda::Borda;
+pub use layout::Layout;
+pub use lehmer::Lehmer;
+
+use crate::error::{Error, Result};
+use crate::ranking::Rankings;
+use layout::Segment;
+
+/// Most items, and most clients.
+const MOST: usize = 1 << 26;
+
+/// Clients and samples that a scheme is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Items ranked, n.
+    pub n: usize,
+    /// Most clients whose messages are summed, L.
+    pub clients: usize,
+    /// Most rankings that one client may hold, if that is bounded.
+    pub max_samples: Option<usize>,
+}
+
+impl Size {
+    fn check(self) -> Result<Self> {
+        // The upper bound is far above any use; a scheme may come from a stranger.
+        let in_range = |name, value| match value {
+            1..=MOST => Ok(()),
+            _ => Err(Error::Parameter { name, problem: "must be 1 to 67108864" }),
+        };
+        in_range("n", self.n)?;
+        in_range("clients", self.clients)?;
+        if self.max_samples == Some(0) {
+            return Err(Error::Parameter { name: "max_samples", problem: "must be at least 1" });
+        }
+        Ok(self)
+    }
+
+    /// Whether a client's rankings are what the scheme was made for.
+    fn admit(self, rankings: Rankings<'_>) -> Result<()> {
+        if rankings.n() != self.n {
+            return Err(Error::Items { a: rankings.n(), b: self.n });
+        }
+        match self.max_samples {
+            _ if rankings.is_empty() => Err(Error::Empty),
+            Some(most) if rankings.len() > most => {
+                Err(Error::TooManySamples { samples: rankings.len(), most })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a sum of so many messages can be.
+    fn admit_total(self, layout: &Layout, total: &[u64], survivors: usize) -> Result<()> {
+        if !(1..=self.clients).contains(&survivors) {
+            return Err(Error::Survivors { survivors, clients: self.clients });
+        }
+        if total.len() != layout.entries() {
+            return Err(Error::Total { problem: "it has the wrong number of entries" });
+        }
+        Ok(())
+    }
+}
+
+/// A run of `len` entries that each sum to at most `most`; none if that is 0.
+///
+/// # Errors
+/// [`Error::Width`] if a sum may need more than 64 bits.
+fn segment(name: &str, len: usize, most: u128, parameter: &'static str) -> Result<Option<Segment>> {
+    let bits = u128::BITS - most.leading_zeros();
+    match bits {
+        _ if len == 0 => Ok(None),
+        0 => Ok(None),
+        1..=64 => Ok(Some(Segment { name: name.to_owned(), len, bits })),
+        _ => Err(Error::Width { name: parameter, bits }),
+    }
+}
+
+/// A layout of segments whose widths are in range.
+fn layout(segments: Vec<Segment>) -> Result<Layout> {
+    let too_long = Error::Parameter { name: "low_bits", problem: "makes the message too long" };
+    Layout::new(segments).map_err(|_| too_long)
+}

@@ -1,0 +1,161 @@
+//! What secure aggregation refuses, and whom it names. No error carries a secret or an input.
+
+use crate::scheme::layout;
+
+/// Result of secure aggregation.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Who sent a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Party {
+    /// The server.
+    Server,
+    /// The client of this roster index.
+    Client(usize),
+}
+
+impl std::fmt::Display for Party {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Server => f.write_str("the server"),
+            Self::Client(id) => write!(f, "client {id}"),
+        }
+    }
+}
+
+/// Why a call was refused. A refused call changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A roster outside 2 to 65,535 clients.
+    #[error("{clients} clients: secure aggregation needs 2 to 65535")]
+    Clients {
+        /// Size of the roster.
+        clients: usize,
+    },
+    /// A threshold outside (L/2, L].
+    #[error(
+        "a threshold of {threshold} of {clients} clients: it must be more than half, at most all"
+    )]
+    Threshold {
+        /// The threshold asked for.
+        threshold: usize,
+        /// Size of the roster.
+        clients: usize,
+    },
+    /// An id outside the roster.
+    #[error("client {client} is not on the roster of {clients}")]
+    Unknown {
+        /// The id.
+        client: usize,
+        /// Size of the roster.
+        clients: usize,
+    },
+    /// An input that does not fit the study's layout.
+    #[error(transparent)]
+    Input(#[from] layout::Error),
+    /// Bytes that are not a message of this protocol.
+    #[error("a message from {from} is malformed: {what}")]
+    Malformed {
+        /// Its sender.
+        from: Party,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A message of another study, session, sender or receiver.
+    #[error("a message from {from} belongs to another study, session or client")]
+    Foreign {
+        /// Its sender.
+        from: Party,
+    },
+    /// A second, different message for a step already done.
+    #[error("{from} sent a second, different message for the same step")]
+    Conflict {
+        /// Its sender.
+        from: Party,
+    },
+    /// A second, different input in one session.
+    #[error("another input was masked before in this session")]
+    SecondInput,
+    /// A call or message that comes before its step, or from a client that left earlier.
+    #[error("a message from {from} is out of order")]
+    Order {
+        /// Its sender.
+        from: Party,
+    },
+    /// A message for a step already closed; it is discarded.
+    #[error("a message from {from} came after its step was closed")]
+    Late {
+        /// Its sender.
+        from: Party,
+    },
+    /// A public key that is low-order, not canonical, repeated, or not the one that was sent.
+    #[error("{from} sent an unacceptable public key for client {client}")]
+    Key {
+        /// Who sent the key.
+        from: Party,
+        /// Whose key it is said to be.
+        client: usize,
+    },
+    /// A list of clients that is unsorted, repeats one, holds a stranger, or omits the reader.
+    #[error("the list of clients from the server is wrong: {what}")]
+    List {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// Fewer than the threshold.
+    #[error("{got} of the {need} {what} needed")]
+    TooFew {
+        /// What there is too little of.
+        what: &'static str,
+        /// How many there are.
+        got: usize,
+        /// The threshold.
+        need: usize,
+    },
+    /// Fewer good shares of a client's secret than the threshold.
+    #[error("{got} of the {need} good shares needed of a secret of client {client}")]
+    Shares {
+        /// Whose secret it is.
+        client: usize,
+        /// How many there are.
+        got: usize,
+        /// The threshold.
+        need: usize,
+    },
+    /// A client dealt shares that do not rebuild the secret it announced.
+    #[error("client {client} dealt shares that do not rebuild its secret")]
+    Dealer {
+        /// The dealer.
+        client: usize,
+    },
+    /// A state blob that is damaged or of another study or client.
+    #[error("the saved state cannot be used: {what}")]
+    State {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+}
+
+impl Error {
+    /// A fixed word for the kind of error: all that need leave a machine.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Clients { .. } | Self::Threshold { .. } => "parameters",
+            Self::Unknown { .. } => "unknown",
+            Self::Input(_) => "input",
+            Self::SecondInput => "conflict",
+            Self::Malformed { .. } => "malformed",
+            Self::Foreign { .. } => "foreign",
+            Self::Conflict { .. } => "conflict",
+            Self::Order { .. } => "order",
+            Self::Late { .. } => "late",
+            Self::Key { .. } => "key",
+            Self::List { .. } => "list",
+            Self::TooFew { .. } | Self::Shares { .. } => "few",
+            Self::Dealer { .. } => "dealer",
+            Self::State { .. } => "state",
+        }
+    }
+}

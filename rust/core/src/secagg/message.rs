@@ -1,0 +1,147 @@
+//! The wire: header, body, checksum.
+//!
+//! ```text
+//! version 1 | kind 1 | client 2 | session 32 | body | checksum 4
+//! ```
+//!
+//! Integers are little-endian. The client is the one that sends the message or is to read it.
+//! The session is the study's hash until the keys are known, and the context from then on. The
+//! checksum, the first bytes of SHA-256 of all before it, is for accidents. Lists carry no
+//! counts: bodies are of whole entries, so a reader allocates no more than the bytes in hand.
+
+use sha2::{Digest, Sha256};
+
+use super::error::{Error, Party, Result};
+
+const VERSION: u8 = 1;
+const HEADER: usize = 36;
+const CHECKSUM: usize = 4;
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// A client's two public keys: c, s.
+    Advertise = 1,
+    /// The server's nonce, then id, c, s of everybody who advertised.
+    Keys = 2,
+    /// The commitment to b; two fingerprints for every holder; sealed shares for all but oneself.
+    Shares = 3,
+    /// Id, two fingerprints and the sealed share from every other client that shared.
+    Delivery = 4,
+    /// The masked input, bit-packed.
+    Masked = 5,
+    /// Ids of those whose masked input arrived.
+    Survivors = 6,
+    /// For everyone who shared: 1 and a share (of b for survivors, of s for others), or zeros.
+    Reveal = 7,
+    /// Not sent: a client's state between steps.
+    State = 8,
+}
+
+/// Begin a message whose body will have `body` bytes. It never grows, so no copy stays behind.
+pub(super) fn begin(kind: Kind, client: u16, session: &[u8; 32], body: usize) -> Vec<u8> {
+    let mut message = Vec::with_capacity(HEADER + body + CHECKSUM);
+    message.extend_from_slice(&[VERSION, kind as u8]);
+    message.extend_from_slice(&client.to_le_bytes());
+    message.extend_from_slice(session);
+    message
+}
+
+/// Append the checksum.
+pub(super) fn finish(mut message: Vec<u8>) -> Vec<u8> {
+    let sum = checksum(&message);
+    message.extend_from_slice(&sum);
+    message
+}
+
+fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
+    let hash: [u8; 32] = Sha256::digest(bytes).into();
+    [hash[0], hash[1], hash[2], hash[3]]
+}
+
+/// A message taken apart.
+pub(super) struct Message<'a> {
+    pub(super) kind: Kind,
+    pub(super) client: u16,
+    pub(super) session: [u8; 32],
+    pub(super) body: &'a [u8],
+}
+
+/// Take a message apart, whoever it is for.
+pub(super) fn open(bytes: &[u8], from: Party) -> Result<Message<'_>> {
+    let malformed = |what| Error::Malformed { from, what };
+    let (content, sum) = bytes.split_last_chunk().ok_or(malformed("too short"))?;
+    let (header, body) = content.split_first_chunk::<HEADER>().ok_or(malformed("too short"))?;
+    if header[0] != VERSION {
+        return Err(malformed("another version of the protocol"));
+    }
+    if checksum(content) != *sum {
+        return Err(malformed("its checksum does not match"));
+    }
+    let kinds = [
+        Kind::Advertise,
+        Kind::Keys,
+        Kind::Shares,
+        Kind::Delivery,
+        Kind::Masked,
+        Kind::Survivors,
+        Kind::Reveal,
+        Kind::State,
+    ];
+    let kind =
+        kinds.into_iter().find(|&k| k as u8 == header[1]).ok_or(malformed("unknown kind"))?;
+    let client = u16::from_le_bytes([header[2], header[3]]);
+    let mut session = [0; 32];
+    session.copy_from_slice(&header[4..]);
+    Ok(Message { kind, client, session, body })
+}
+
+/// The body of a message from the server, if it is of this kind and for this client and session.
+pub(super) fn expect<'a>(
+    bytes: &'a [u8],
+    kind: Kind,
+    client: u16,
+    session: &[u8; 32],
+) -> Result<&'a [u8]> {
+    let from = Party::Server;
+    let message = open(bytes, from)?;
+    if message.kind != kind {
+        return Err(Error::Malformed { from, what: "not the message of this step" });
+    }
+    if message.client != client || message.session != *session {
+        return Err(Error::Foreign { from });
+    }
+    Ok(message.body)
+}
+
+/// `body` as entries of `N` bytes.
+pub(super) fn entries<const N: usize>(body: &[u8], from: Party) -> Result<&[[u8; N]]> {
+    match body.as_chunks() {
+        (entries, []) => Ok(entries),
+        _ => Err(Error::Malformed { from, what: "wrong length" }),
+    }
+}
+
+/// The ids at the start of `entries`, which must rise strictly.
+pub(super) fn ids<const N: usize>(entries: &[[u8; N]]) -> Result<Vec<u16>> {
+    let ids: Vec<u16> = entries.iter().map(|e| u16::from_le_bytes([e[0], e[1]])).collect();
+    if ids.is_sorted_by(|a, b| a < b) {
+        Ok(ids)
+    } else {
+        Err(Error::List { what: "a client is repeated or out of order" })
+    }
+}
+
+/// Splits a fixed-size array off the front of `bytes`, which moves on.
+pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (first, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*first)
+}
+
+/// Splits `len` bytes off the front.
+pub(super) fn take_slice<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+    let (first, rest) = bytes.split_at_checked(len)?;
+    *bytes = rest;
+    Some(first)
+}

@@ -1,0 +1,147 @@
+//! Secure aggregation: the exact sum of many integer messages, and nothing else (M9, M10).
+//!
+//! Bonawitz et al. (2017) on the full graph, with double masks. A [`Client`] and a [`Server`] are
+//! state machines, bytes in and bytes out, that know nothing of rankings or networks:
+//!
+//! ```text
+//! client                          server
+//! advertise  -- Advertise ----->  receive … close_step
+//! share      <----- Keys -------
+//!            -- Shares -------->  receive … close_step
+//! mask       <----- Delivery ---
+//!            -- Masked -------->  receive … close_step   (the survivors are fixed here)
+//! unmask     <----- Survivors --
+//!            -- Reveal -------->  receive … close_step, result
+//! ```
+//!
+//! A client may be lost at any step; `threshold` of them must stay to the end.
+
+mod client;
+mod error;
+mod keys;
+pub mod mask;
+mod message;
+mod server;
+mod shares;
+mod state;
+
+pub use client::Client;
+pub use error::{Error, Party, Result};
+pub use server::Server;
+
+use crate::scheme::layout::Layout;
+
+/// What secure aggregation must know of a study. All parties must hold the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Params {
+    digest: [u8; 32],
+    clients: usize,
+    threshold: usize,
+    round: u32,
+    layout: Layout,
+}
+
+impl Params {
+    /// Parameters of one round of the study that has this digest, with roster indices
+    /// `0..clients`. The threshold defaults to ⌊2L/3⌋ + 1 (M10).
+    ///
+    /// # Errors
+    /// [`Error::Clients`] unless 2 ≤ L ≤ 65,535; [`Error::Threshold`] unless L/2 < t ≤ L. With
+    /// t ≤ L/2 two halves of the roster could each give one of a client's two secrets.
+    pub fn new(
+        digest: [u8; 32],
+        clients: usize,
+        threshold: Option<usize>,
+        round: u32,
+        layout: Layout,
+    ) -> Result<Self> {
+        if !(2..=65_535).contains(&clients) {
+            return Err(Error::Clients { clients });
+        }
+        let threshold = threshold.unwrap_or(2 * clients / 3 + 1);
+        if threshold <= clients / 2 || threshold > clients {
+            return Err(Error::Threshold { threshold, clients });
+        }
+        Ok(Self { digest, clients, threshold, round, layout })
+    }
+
+    /// Size of the roster, L.
+    #[must_use]
+    pub fn clients(&self) -> usize {
+        self.clients
+    }
+
+    /// How many clients must stay to the end, t.
+    #[must_use]
+    pub fn threshold(&self) -> usize {
+        self.threshold
+    }
+
+    /// The shape of every input and of the sum.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Hash of all parameters: what the parties agree on before the server has spoken.
+    fn study(&self) -> [u8; 32] {
+        let mut shape = Vec::new();
+        for segment in self.layout.segments() {
+            shape.extend_from_slice(&(segment.len as u64).to_le_bytes());
+            shape.extend_from_slice(&segment.bits.to_le_bytes());
+        }
+        let numbers = [self.clients as u32, self.threshold as u32, self.round];
+        let numbers: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+        keys::hash("study", &[&self.digest, &numbers, &shape])
+    }
+
+    /// Hash of all parameters, the session and everybody's public keys.
+    ///
+    /// It salts every key and is part of every authenticated text, so two clients that were told
+    /// different things, about the study or about anybody's keys, cannot open each other's shares.
+    fn context(&self, nonce: &[u8], keys: &[u8]) -> [u8; 32] {
+        let session = keys::hash("session", &[&self.digest, nonce, &self.round.to_le_bytes()]);
+        keys::hash("context", &[&self.study(), &session, keys])
+    }
+
+    /// `client` as it is written on the wire.
+    fn id(&self, client: usize) -> Result<u16> {
+        u16::try_from(client)
+            .ok()
+            .filter(|_| client < self.clients)
+            .ok_or(Error::Unknown { client, clients: self.clients })
+    }
+
+    /// [`Error::TooFew`] below the threshold.
+    fn enough(&self, got: usize, what: &'static str) -> Result<()> {
+        let need = self.threshold;
+        if got < need { Err(Error::TooFew { what, got, need }) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_more_than_half() {
+        let layout = Layout::new(Vec::new()).expect("empty");
+        let new = |clients, t| Params::new([0; 32], clients, t, 0, layout.clone());
+        for (clients, default) in
+            [(2, 2), (3, 3), (4, 3), (5, 4), (10, 7), (100, 67), (65_535, 43_691)]
+        {
+            assert_eq!(new(clients, None).map(|p| p.threshold()), Ok(default));
+            assert!(new(clients, Some(clients / 2 + 1)).is_ok());
+            assert!(new(clients, Some(clients)).is_ok());
+            for threshold in [0, clients / 2, clients + 1] {
+                assert_eq!(
+                    new(clients, Some(threshold)),
+                    Err(Error::Threshold { threshold, clients })
+                );
+            }
+        }
+        for clients in [0, 1, 65_536] {
+            assert_eq!(new(clients, None), Err(Error::Clients { clients }));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A client between steps, as bytes: an engine may start a new process for every message.
+//!
+//! The blob is laid out like a message (see [`message`]), with the body
+//!
+//! ```text
+//! c and s, public 64 | steps answered 1 | for each: request hash 32, length 4, reply | phase
+//! ```
+//!
+//! and the phase, by steps answered: the four secrets (0); those, the context, and id, s, inbox key
+//! of every peer (1); the context, and id, mark, share of every client that shared (2); nothing (3).
+
+use zeroize::Zeroizing;
+
+use super::Params;
+use super::client::{Client, Held, Peer, Phase, Reply};
+use super::error::{Error, Party, Result};
+use super::keys::{Public, Secrets};
+use super::message::{self, Kind};
+
+/// Bytes of a peer: id, its public key s, inbox key.
+const PEER_ENTRY: usize = 66;
+/// Bytes of a share held: owner, whether there is one, share.
+const HELD_ENTRY: usize = 67;
+
+impl Client {
+    /// Everything this client knows, to go on with in another process.
+    ///
+    /// It holds the secrets: keep it as private as the data, and keep only the newest. A client
+    /// taken back to an older state could be made to mask a second input with the same masks, or
+    /// to give both secrets of a peer.
+    #[must_use]
+    pub fn state(&self) -> Zeroizing<Vec<u8>> {
+        let study = self.params.study();
+        let replies: usize = self.replies.iter().flatten().map(|r| 36 + r.bytes.len()).sum();
+        let phase = match &self.phase {
+            Phase::Fresh(_) => Secrets::BYTES,
+            Phase::Shared { peers, .. } => Secrets::BYTES + 32 + PEER_ENTRY * peers.len(),
+            Phase::Masked { held, .. } => 32 + HELD_ENTRY * held.len(),
+            Phase::Done => 0,
+        };
+        let mut blob = message::begin(Kind::State, self.me, &study, 64 + 1 + replies + phase);
+        for key in self.public.parts() {
+            blob.extend_from_slice(key);
+        }
+        blob.push(self.phase.number());
+        for reply in self.replies.iter().flatten() {
+            blob.extend_from_slice(&reply.request);
+            blob.extend_from_slice(&(reply.bytes.len() as u32).to_le_bytes());
+            blob.extend_from_slice(&reply.bytes);
+        }
+        match &self.phase {
+            Phase::Fresh(secrets) => {
+                secrets.parts().iter().for_each(|s| blob.extend_from_slice(*s));
+            }
+            Phase::Shared { secrets, context, peers } => {
+                secrets.parts().iter().for_each(|s| blob.extend_from_slice(*s));
+                blob.extend_from_slice(context);
+                for peer in peers {
+                    blob.extend_from_slice(&peer.id.to_le_bytes());
+                    blob.extend_from_slice(&peer.mask);
+                    blob.extend_from_slice(&*peer.inbox);
+                }
+            }
+            Phase::Masked { context, held } => {
+                blob.extend_from_slice(context);
+                for Held { owner, share } in held {
+                    blob.extend_from_slice(&owner.to_le_bytes());
+                    blob.push(share.is_some().into());
+                    blob.extend_from_slice(share.as_deref().unwrap_or(&[0; 64]));
+                }
+            }
+            Phase::Done => {}
+        }
+        Zeroizing::new(message::finish(blob))
+    }
+
+    /// The client whose [`state`](Self::state) this is.
+    ///
+    /// # Errors
+    /// [`Error::State`] if the blob is damaged, of another version, or of another study.
+    pub fn resume(params: Params, state: &[u8]) -> Result<Self> {
+        let error = |what| Error::State { what };
+        let blob = message::open(state, Party::Server).map_err(|_| error("it is damaged"))?;
+        if blob.kind != Kind::State || blob.session != params.study() {
+            return Err(error("it belongs to another study"));
+        }
+        let me = params.id(blob.client.into()).map_err(|_| error("it is damaged"))?;
+        Self::read_state(params, me, blob.body).ok_or(error("it is damaged"))
+    }
+
+    fn read_state(params: Params, me: u16, mut body: &[u8]) -> Option<Self> {
+        let body = &mut body;
+        let public = Public::from_bytes(&message::take(body)?);
+        let [number] = message::take(body)?;
+        let mut replies = [const { None }; 3];
+        for reply in replies.iter_mut().take(number.into()) {
+            let request = message::take(body)?;
+            let len = u32::from_le_bytes(message::take(body)?) as usize;
+            *reply = Some(Reply { request, bytes: message::take_slice(body, len)?.to_vec() });
+        }
+        let secrets = |body: &mut &[u8]| {
+            message::take(body).map(Zeroizing::new).map(|bytes| Secrets::from_bytes(&bytes))
+        };
+        let phase = match number {
+            0 => Phase::Fresh(secrets(body)?),
+            1 => {
+                let (secrets, context) = (secrets(body)?, message::take(body)?);
+                let entries = std::mem::take(body);
+                let entries = message::entries::<PEER_ENTRY>(entries, Party::Server).ok()?;
+                let ids = message::ids(entries).ok()?;
+                let peer = |(id, entry): (u16, &[u8; PEER_ENTRY])| {
+                    let (keys, _) = entry[2..].as_chunks();
+                    Peer { id, mask: keys[0], inbox: Zeroizing::new(keys[1]) }
+                };
+                let peers = ids.into_iter().zip(entries).map(peer).collect();
+                Phase::Shared { secrets, context, peers }
+            }
+            2 => {
+                let context = message::take(body)?;
+                let entries = std::mem::take(body);
+                let entries = message::entries::<HELD_ENTRY>(entries, Party::Server).ok()?;
+                let ids = message::ids(entries).ok()?;
+                let hold = |(owner, entry): (u16, &[u8; HELD_ENTRY])| {
+                    let share = entry.last_chunk().filter(|_| entry[2] == 1);
+                    Held { owner, share: share.map(|s| Zeroizing::new(*s)) }
+                };
+                let held = ids.into_iter().zip(entries).map(hold).collect();
+                Phase::Masked { context, held }
+            }
+            3 => Phase::Done,
+            _ => return None,
+        };
+        body.is_empty().then_some(Self { params, me, public, replies, input: None, phase })
+    }
+}
