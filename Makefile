@@ -11,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-demo: .venv/built ## the main job: 978 items, a table and a picture
+demo: .venv/built ## the main job: a federated consensus of 978 genes, tables and a picture
 	$(BIN)/fedrank demo --picture out/demo.png
 
 test: .venv/built ## Rust tests, Python tests, doctests
@@ -33,7 +33,8 @@ bench: .venv/bench ## ratios against peers, written to benches/README.md
 	cargo bench --quiet --package fedrank-benches
 	$(BIN)/python benches/peers.py
 
-slow: .venv/built ## what is too long for CI: large n, real data
+slow: .venv/built ## what is too long for CI: fuzzing, large n, real data
+	FEDRANK_FUZZ_CASES=100000 cargo test --release --package fedrank-core --test secagg
 	$(BIN)/pytest -m slow tests
 
 wheel: .venv/built ## a wheel for this platform, in dist/

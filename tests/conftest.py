@@ -10,6 +10,8 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import reference`
 
+collect_ignore = ["vectors"]  # a program, not tests
+
 settings.register_profile("here", deadline=None, max_examples=50)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")

@@ -10,7 +10,7 @@ import pytest
 import fedrank
 
 COMMAND = Path(sysconfig.get_path("scripts")) / "fedrank"
-SMALL = ["demo", "--items", "12", "--clients", "3", "--samples", "4"]
+SMALL = ["demo", "--items", "12", "--clients", "5", "--samples", "4", "--dropouts", "1"]
 
 
 def run(*arguments, **environment):
@@ -36,7 +36,15 @@ def test_help_names_the_commands():
 def test_help_of_the_demo_names_its_options():
     done = run("demo", "--help")
     assert done.returncode == 0
-    for option in ("--items", "--clients", "--samples", "--phi", "--seed", "--picture"):
+    for option in (
+        "--items",
+        "--clients",
+        "--samples",
+        "--phi",
+        "--dropouts",
+        "--seed",
+        "--picture",
+    ):
         assert option in done.stdout
 
 
@@ -51,21 +59,78 @@ def test_no_command_shows_the_help():
     assert "demo" in done.stdout + done.stderr
 
 
-def test_demo_ends_with_a_table():
+def rows(text):
+    """Cells of the tables' rows, by the first one."""
+    lines = [line for line in text.splitlines() if line.startswith("│")]
+    cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in lines]
+    return {first: rest for first, *rest in cells}
+
+
+def test_demo_ends_with_its_tables():
     done = run(*SMALL)
     assert done.returncode == 0, done.stderr
-    assert "12 rankings of 12 items" in done.stdout
-    for method in ("borda", "lehmer", "pick", "pivot", "footrule", "kemeny"):
-        assert method in done.stdout
-    assert "best by kemeny: gene-" in done.stdout
+    assert "5 clients rank 12 genes, 4 rankings each" in done.stdout
+    titles = [done.stdout.index(title) for title in ("Federated consensus", "What it gives")]
+    assert titles == sorted(titles)
+    assert "What it gives and costs" in done.stdout
+    table = rows(done.stdout)
+    assert [table[str(place)][0].startswith("gene-") for place in range(10)] == [True] * 10
+    assert table["clients in the sum"][0] == "4 of 5"
+    # Keys 104, shares 552, masked input of 12 entries of 6 bits 49, shares of five 205.
+    assert table["bytes a client sends"][0] == "910"
+    for fact in ("pairs of items in the wrong order", "Kemeny score", "dropped out"):
+        assert table[fact][0]
+
+
+def test_demo_runs_the_main_job_by_default():
+    done = run("demo")
+    assert done.returncode == 0, done.stderr
+    assert "10 clients rank 978 genes, 50 rankings each" in done.stdout
+    table = rows(done.stdout)
+    assert table["clients in the sum"][0] == "8 of 10"
+    assert len(table["dropped out"][0].split(",")) == 2
+    assert table["bytes a client sends"][0] == "3,338"
+    assert int(table["pairs of items in the wrong order"][0]) <= 5
+    # The best ten are the hidden best ten, but for a neighbour or two.
+    assert all(abs(int(table[str(place)][1]) - place) <= 2 for place in range(10))
+
+
+def test_demo_without_dropouts_says_so():
+    table = rows(run(*SMALL, "--dropouts", "0").stdout)
+    assert table["clients in the sum"][0] == "5 of 5"
+    assert table["dropped out"][0] == "nobody"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "named"),
+    [
+        (["--clients", "5", "--dropouts", "2"], "needed"),  # below the threshold
+        (["--clients", "5", "--dropouts", "5"], "needed"),
+        (["--clients", "1", "--dropouts", "0"], "nobody to hide among"),
+        (["--clients", "2", "--dropouts", "0"], "few"),
+    ],
+)
+def test_too_few_clients_exit_2_with_one_readable_line(sizes, named):
+    done = run("demo", "--items", "4", "--samples", "3", *sizes)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert named in done.stderr
+    assert done.stderr.startswith("fedrank: ")
+    assert "('" not in done.stderr  # a sentence, not a tuple
+    assert "│" not in done.stdout
+
+
+def test_more_dropouts_than_clients_exit_2_and_are_named():
+    done = run(*SMALL, "--dropouts", "9")
+    assert done.returncode == 2
+    assert "dropouts" in done.stderr
 
 
 def test_demo_repeats_itself_but_for_the_times():
     def table(seed):
         lines = run(*SMALL, "--phi", "0.9", "--seed", seed).stdout.splitlines()
-        return [line.rsplit("│", 2)[0] for line in lines if " ms" in line and "│" in line] + lines[
-            -1:
-        ]
+        return [line for line in lines if "│" in line and " ms" not in line]
 
     assert table(5) == table(5)
     assert table(5) != table(6)
@@ -82,7 +147,7 @@ def test_demo_draws_a_picture_and_makes_its_folder(tmp_path, suffix):
 
 
 def test_demo_takes_the_smallest_sizes_and_phi_0(tmp_path):
-    sizes = ["--items", "1", "--clients", "1", "--samples", "1"]
+    sizes = ["--items", "1", "--clients", "3", "--samples", "1", "--dropouts", "0"]
     done = run("demo", *sizes, "--phi", "0", "--picture", tmp_path / "one.png")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "one.png").exists()
@@ -97,6 +162,8 @@ def test_demo_takes_the_smallest_sizes_and_phi_0(tmp_path):
         ("--samples", "-1"),
         ("--phi", "1.5"),
         ("--phi", "nan"),
+        ("--dropouts", "-1"),
+        ("--dropouts", "some"),
         ("--seed", "-1"),
     ],
 )
@@ -121,7 +188,7 @@ def test_an_unknown_kind_of_picture_exits_2_before_any_work(tmp_path):
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "xyz" in done.stderr
-    assert "kemeny" not in done.stdout
+    assert "consensus" not in done.stdout
     assert not list(tmp_path.iterdir())
 
 

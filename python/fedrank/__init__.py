@@ -4,8 +4,9 @@ A ranking is a rank vector: ``r[i]`` is the position of item ``i``, 0 the best. 
 are an ``(m, n)`` array of integers, or a `Rankings`, which is one checked and labelled.
 """
 
-from fedrank import _core
+from fedrank import _core, secagg
 from fedrank.consensus import Consensus, aggregate
+from fedrank.engine import FederatedConsensus, federate
 from fedrank.kernels import (
     footrule_distance,
     kemeny_score,
@@ -16,19 +17,28 @@ from fedrank.kernels import (
 )
 from fedrank.mallows import Mallows
 from fedrank.rankings import Rankings
+from fedrank.schemes import Borda, Lehmer, scheme_from_json
+from fedrank.study import Study
 
 __version__ = _core.VERSION
 
 __all__ = [
+    "Borda",
     "Consensus",
+    "FederatedConsensus",
+    "Lehmer",
     "Mallows",
     "Rankings",
+    "Study",
     "__version__",
     "aggregate",
+    "federate",
     "footrule_distance",
     "kemeny_score",
     "kendall_distance",
     "lehmer_decode",
     "lehmer_encode",
     "pairwise_counts",
+    "scheme_from_json",
+    "secagg",
 ]

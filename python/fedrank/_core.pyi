@@ -1,5 +1,7 @@
 """Signatures of the Rust extension; documentation is in the functions that call it."""
 
+from typing import final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,6 +9,9 @@ __all__ = [
     "KEMENY_EXACT_MOST",
     "KEMENY_EXACT_UPTO",
     "VERSION",
+    "Scheme",
+    "SecaggClient",
+    "SecaggServer",
     "aggregate",
     "find_fault",
     "footrule_distance",
@@ -23,6 +28,7 @@ __all__ = [
     "mallows_phi",
     "mallows_sample",
     "pairwise_counts",
+    "paper_low_bits",
 ]
 
 VERSION: str
@@ -61,3 +67,51 @@ def aggregate(
     runs: int,
     exact_upto: int,
 ) -> tuple[NDArray[np.int32], int, NDArray[np.int64] | None, int | None, int | None]: ...
+
+@final
+class Scheme:
+    @staticmethod
+    def borda(
+        n: int, clients: int, phi: float, quantize: bool, max_samples: int | None
+    ) -> Scheme: ...
+    @staticmethod
+    def lehmer(
+        n: int, clients: int, low_bits: int, decode: str, max_samples: int | None
+    ) -> Scheme: ...
+    def encode(self, ranks: NDArray[np.int32], seed: bytes) -> NDArray[np.uint64]: ...
+    def decode(
+        self, total: NDArray[np.uint64], survivors: int, ties: str, seed: bytes
+    ) -> tuple[NDArray[np.int32], int, NDArray[np.int64] | None, int | None, int | None]: ...
+    def pack(self, message: NDArray[np.uint64]) -> bytes: ...
+    def unpack(self, packed: bytes) -> NDArray[np.uint64]: ...
+    @property
+    def segments(self) -> list[tuple[str, int, int]]: ...
+    @property
+    def message_bits(self) -> int: ...
+
+def paper_low_bits(phi: float, n: int, total: float, epsilon: float) -> int: ...
+
+@final
+class SecaggClient:
+    def __new__(
+        cls, digest: bytes, clients: int, threshold: int, round: int, scheme: Scheme, me: int
+    ) -> SecaggClient: ...
+    @staticmethod
+    def resume(
+        digest: bytes, clients: int, threshold: int, round: int, scheme: Scheme, state: bytes
+    ) -> SecaggClient: ...
+    def state(self) -> bytes: ...
+    def advertise(self) -> bytes: ...
+    def share(self, request: bytes) -> bytes: ...
+    def mask(self, request: bytes, input: NDArray[np.uint64]) -> bytes: ...
+    def unmask(self, request: bytes) -> bytes: ...
+
+@final
+class SecaggServer:
+    def __new__(
+        cls, digest: bytes, clients: int, threshold: int, round: int, scheme: Scheme
+    ) -> SecaggServer: ...
+    def receive(self, sender: int, message: bytes) -> None: ...
+    def close_step(self) -> dict[int, bytes]: ...
+    def result(self) -> tuple[NDArray[np.uint64], list[int]]: ...
+    def faults(self) -> list[tuple[int, str]]: ...

@@ -85,7 +85,7 @@ def from_objects(matrix: NDArray[Any]) -> NDArray[np.float64]:
     return matrix.astype(np.float64)
 
 
-def whole(name: str, value: float, least: int = 1) -> int:
+def whole(name: str, value: float, least: int = 1, most: int = 2**63 - 1) -> int:
     """Check a whole number.
 
     Examples
@@ -96,8 +96,8 @@ def whole(name: str, value: float, least: int = 1) -> int:
     good = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not good or not (isinstance(value, int) or float(value).is_integer()) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    if value >= 2**63:
-        raise ValueError(f"{name} is too large: {value}")
+    if value > most:
+        raise ValueError(f"{name} must be at most {most}, not {value}")
     return int(value)
 
 
@@ -110,7 +110,7 @@ def as_phi(phi: float) -> float:
     1.0
     """
     if isinstance(phi, int | float | np.number) and 0 <= phi <= 1:
-        return float(phi)
+        return float(phi) + 0.0  # and not -0.0
     raise ValueError(f"phi must be in [0, 1], not {phi!r}")
 
 

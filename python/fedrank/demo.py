@@ -1,68 +1,106 @@
-"""The main job on made-up data, from rankings to a table and a picture."""
+"""The main job on made-up data: a federated consensus, ending in a table and a picture."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from fedrank.consensus import Consensus, aggregate
+from fedrank.consensus import aggregate
+from fedrank.engine import FederatedConsensus, federate
 from fedrank.kernels import kemeny_score, kendall_distance
 from fedrank.mallows import Mallows
 from fedrank.rankings import Rankings
 
-METHODS = ("borda", "lehmer", "pick", "pivot", "footrule", "kemeny")
+SHOWN = 10  # items of the consensus in the table
 
 
 def run(
-    items: int, clients: int, samples: int, phi: float, seed: int, picture: Path | None
+    items: int,
+    clients: int,
+    samples: int,
+    phi: float,
+    dropouts: int,
+    seed: int,
+    picture: Path | None,
 ) -> None:
-    """Sample, aggregate, print the table and draw the picture."""
+    """Sample, federate, print the tables and draw the picture."""
+    if dropouts > clients:
+        raise ValueError(f"--dropouts {dropouts} is more than the {clients} clients")
     plotting = check_picture(picture) if picture else None
     console = Console()
     rng = np.random.default_rng(seed)
     width = len(str(items - 1))
-    labels = [f"gene-{item:0{width}}" for item in range(items)]
-    center = Rankings(rng.permutation(items), labels)
-    start = time.perf_counter()
+    center = Rankings(rng.permutation(items), [f"gene-{item:0{width}}" for item in range(items)])
     data = Mallows(phi, center=center).sample(clients * samples, rng)
-    sampled = time.perf_counter() - start
+    parties = [data[start : start + samples] for start in range(0, len(data), samples)]
+    lost = sorted(int(client) for client in rng.permutation(clients)[:dropouts])
     console.print(
-        f"{len(data)} rankings of {items} items, Mallows phi = {phi}, "
-        f"{clients} clients with {samples} each, sampled in {sampled * 1e3:.1f} ms"
+        f"{clients} clients rank {items} genes, {samples} rankings each (Mallows, phi = {phi}); "
+        f"{dropouts} of them vanish before they send their input"
     )
-    found = compare(console, data, center[0], rng)
-    console.print("best by kemeny:", ", ".join(str(label) for label in found.top(10)))
+    with console.status("federating"):
+        result = federate(parties, "borda", phi=min(phi, 0.99), dropouts=lost, rng=rng)
+    show_consensus(console, result, center)
+    show_cost(console, result, data, center[0], samples)
     if picture and plotting:
-        draw(plotting, picture, data, found)
+        draw(plotting, picture, result, parties)
         console.print(f"picture: {picture}", soft_wrap=True)
 
 
-def compare(
-    console: Console, data: Rankings, center: np.ndarray[Any, Any], rng: np.random.Generator
-) -> Consensus:
-    """Print how near each method comes to the center; return the last one's consensus."""
-    table = Table("method", title="Consensus against the hidden center")
-    for column in ("pairs wrong", "Kemeny score", "proved optimal", "time"):
-        table.add_column(column, justify="right")
-    with console.status("aggregating") as status:
-        for method in METHODS:
-            status.update(f"aggregating: {method}")
-            start = time.perf_counter()
-            found = aggregate(data, method, rng=rng)
-            seconds = time.perf_counter() - start
-            proved = {None: "", True: "yes", False: "no"}[found.exact]
-            table.add_row(
-                method,
-                str(kendall_distance(found, center)),
-                f"{kemeny_score(found, data):.5f}",
-                proved,
-                f"{seconds * 1e3:.1f} ms",
-            )
+def show_consensus(console: Console, result: FederatedConsensus, center: Rankings) -> None:
+    """Print the best items of the consensus beside their place in the hidden center."""
+    table = Table("place", "item", "hidden place", title="Federated consensus")
+    hidden = dict(zip(center.items, center[0].tolist(), strict=True))
+    for place, label in enumerate(result.consensus.top(SHOWN)):
+        table.add_row(str(place), str(label), str(hidden[label]))
     console.print(table)
-    return found
+
+
+def show_cost(
+    console: Console,
+    result: FederatedConsensus,
+    data: Rankings,
+    center: NDArray[np.int32],
+    samples: int,
+) -> None:
+    """Print how good the consensus is, what it cost, and who took part."""
+    start = time.perf_counter()
+    central = aggregate(data, "borda", rng=0)
+    central_ms = (time.perf_counter() - start) * 1e3
+    raw = samples * data.n * int(np.ceil(np.log2(max(2, data.n)))) / 8
+    table = Table("", "federated", "all in one place", title="What it gives and costs")
+    rows: Sequence[tuple[str, str, str]] = [
+        (
+            "pairs of items in the wrong order",
+            str(kendall_distance(result.consensus, center)),
+            str(kendall_distance(central, center)),
+        ),
+        (
+            "Kemeny score",
+            f"{kemeny_score(result.consensus, data):.5f}",
+            f"{kemeny_score(central, data):.5f}",
+        ),
+        ("clients in the sum", f"{len(result.survivors)} of {len(result.study.roster)}", "all"),
+        ("dropped out", ", ".join(map(str, result.dropped)) or "nobody", ""),
+        (
+            "bytes a client sends",
+            f"{int(result.bytes_up[result.survivors].max()):,}",
+            f"{raw:,.0f} (its rankings)",
+        ),
+        (
+            "time, all parties",
+            f"{sum(result.seconds.values()) * 1e3:.0f} ms",
+            f"{central_ms:.1f} ms",
+        ),
+    ]
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
 
 
 def check_picture(path: Path) -> Any:
@@ -82,18 +120,19 @@ def check_picture(path: Path) -> Any:
     return plt
 
 
-def draw(plt: Any, path: Path, data: Rankings, found: Consensus) -> None:
-    """Draw where the rankings put each item, against the consensus."""
-    n = data.n
-    consensus = np.tile(found.ranks, len(data))
-    offset = data.ranks.ravel() - consensus
-    reach = max(1, int(np.abs(offset).max()))
+def draw(plt: Any, path: Path, result: FederatedConsensus, parties: Sequence[Rankings]) -> None:
+    """Draw where the rankings of the clients in the sum put each item, against the consensus."""
+    ranks = np.concatenate([parties[client].ranks for client in result.survivors])
+    places = np.tile(result.consensus.ranks, len(ranks))
+    offsets = ranks.ravel() - places
+    reach = max(1, int(np.abs(offsets).max()))
     figure, axes = plt.subplots(figsize=(9, 4.5), layout="constrained")
-    bins = [min(n, 120), np.arange(-reach - 0.5, reach + 1)]
-    _, _, _, image = axes.hist2d(consensus, offset, bins=bins, cmap="cividis", norm="log")
+    bins = [min(ranks.shape[1], 120), np.arange(-reach - 0.5, reach + 1)]
+    _, _, _, image = axes.hist2d(places, offsets, bins=bins, cmap="cividis", norm="log")
     figure.colorbar(image, ax=axes, label="rankings × items")
     axes.set(
-        title=f"{len(data)} rankings of {n} items around their consensus",
+        title=f"{len(ranks)} rankings of {len(result.survivors)} clients around the consensus "
+        "found without seeing them",
         xlabel="position in the consensus (0 = best)",
         ylabel="position in a ranking, minus the consensus",
     )

@@ -302,6 +302,39 @@ class Rankings:
         rows = np.random.default_rng(rng).permutation(len(self))
         return [self[np.sort(part)] for part in np.array_split(rows, clients)]
 
+    def align(self, items: Iterable[Hashable]) -> "Rankings":
+        """Put the items into another order of the same labels.
+
+        Parameters
+        ----------
+        items : sequence
+            All labels, in the order wanted.
+
+        Raises
+        ------
+        ValueError
+            If labels are missing or extra; the message names them.
+
+        Examples
+        --------
+        >>> Rankings([[0, 1, 2]], items=["a", "b", "c"]).align(["c", "a", "b"]).ranks
+        array([[2, 0, 1]], dtype=int32)
+        """
+        labels = tuple(items)
+        if self._items is None:
+            raise ValueError("these rankings have no labels to align by: give them items=")
+        wanted, given = set(labels), set(self._items)
+        missing = [label for label in labels if label not in given]
+        extra = [label for label in self._items if label not in wanted]
+        if missing or extra:
+            lacks = f"missing: {few(missing)}" if missing else ""
+            more = f"extra: {few(extra)}" if extra else ""
+            raise ValueError("the labels differ; " + "; ".join(filter(None, (lacks, more))))
+        labels = check_items(labels, self.n)
+        index = {label: i for i, label in enumerate(self._items)}
+        columns = [index[label] for label in labels]
+        return Rankings.trusted(np.ascontiguousarray(self._ranks[:, columns]), labels)
+
     def __len__(self) -> int:
         return int(self._ranks.shape[0])
 
@@ -403,6 +436,6 @@ def same_items(*rankings: object) -> tuple[Hashable, ...] | None:
             first = next(pair for pair in zip(shared, labels, strict=True) if pair[0] != pair[1])
             raise ValueError(
                 f"the rankings label their items differently: {first[0]!r} in one is "
-                f"{first[1]!r} in another"
+                f"{first[1]!r} in another; Rankings.align puts them into one order"
             )
     return shared

@@ -28,6 +28,11 @@ pub(crate) fn c_order<'a, T: numpy::Element>(
     Ok((entries, n))
 }
 
+/// The entries of a contiguous vector.
+pub(crate) fn slice<'a, T: numpy::Element>(array: &'a PyReadonlyArray1<'_, T>) -> Result<&'a [T]> {
+    array.as_array().to_slice().ok_or_else(|| Error::value("the array must be contiguous"))
+}
+
 /// Rankings that Python has validated.
 pub(crate) fn rankings<'a>(ranks: &'a Ranks<'_>) -> Result<Rankings<'a>> {
     let (ranks, n) = c_order(ranks)?;
@@ -39,11 +44,7 @@ pub(crate) fn rankings<'a>(ranks: &'a Ranks<'_>) -> Result<Rankings<'a>> {
 
 /// Validated rankings with their weights.
 pub(crate) fn profile<'a>(ranks: &'a Ranks<'_>, weights: &'a Weights<'_>) -> Result<Profile<'a>> {
-    let contiguous = || Error::value("the weights must be contiguous");
-    let weights = match weights {
-        Some(weights) => Some(weights.as_array().to_slice().ok_or_else(contiguous)?),
-        None => None,
-    };
+    let weights = weights.as_ref().map(slice).transpose()?;
     Ok(Profile::new(rankings(ranks)?, weights)?)
 }
 

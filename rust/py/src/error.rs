@@ -1,7 +1,11 @@
 //! The one place where the core's errors become Python's: `ValueError`, or `MemoryError`.
 
+use fedrank_core::scheme::layout;
+use fedrank_core::secagg;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
+
+pyo3::import_exception!(fedrank._errors, ProtocolError);
 
 /// Result of a wrapped function.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -23,6 +27,18 @@ impl From<fedrank_core::Error> for Error {
             fedrank_core::Error::Memory { .. } => PyMemoryError::new_err(message),
             _ => PyValueError::new_err(message),
         })
+    }
+}
+
+impl From<layout::Error> for Error {
+    fn from(error: layout::Error) -> Self {
+        Self(PyValueError::new_err(error.to_string()))
+    }
+}
+
+impl From<secagg::Error> for Error {
+    fn from(error: secagg::Error) -> Self {
+        Self(ProtocolError::new_err((error.to_string(), error.code())))
     }
 }
 

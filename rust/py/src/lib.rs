@@ -5,32 +5,42 @@
 #![allow(missing_docs, clippy::needless_pass_by_value)]
 
 mod array;
+mod consensus;
 mod error;
+mod scheme;
+mod secagg;
 
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _core {
-    use fedrank_core::consensus::{self, Consensus};
     use fedrank_core::mallows::Phi;
-    use fedrank_core::{Rankings, Ties, footrule, kendall, lehmer, pairwise, ranking};
+    use fedrank_core::{Rankings, footrule, kendall, lehmer, pairwise, ranking};
     use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
     use pyo3::prelude::*;
 
     use crate::array::{Ranks, Weights, c_order, key, matrix, profile, rankings, vector};
-    use crate::error::{Error, Result};
+    use crate::consensus::tie_rule;
+    use crate::error::Result;
 
     type Array1<'py, T> = Bound<'py, PyArray1<T>>;
     type Array2<'py, T> = Bound<'py, PyArray2<T>>;
 
     #[pymodule_export]
+    use crate::consensus::aggregate;
+    #[pymodule_export]
+    use crate::scheme::{Scheme, paper_low_bits};
+    #[pymodule_export]
+    use crate::secagg::{SecaggClient, SecaggServer};
+
+    #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    const KEMENY_EXACT_UPTO: usize = consensus::kemeny::EXACT_UPTO;
+    const KEMENY_EXACT_UPTO: usize = fedrank_core::consensus::kemeny::EXACT_UPTO;
 
     #[pymodule_export]
-    const KEMENY_EXACT_MOST: usize = consensus::kemeny::EXACT_MOST;
+    const KEMENY_EXACT_MOST: usize = fedrank_core::consensus::kemeny::EXACT_MOST;
 
     /// The first row that is not a ranking and the position at fault, if any.
     #[pyfunction]
@@ -159,49 +169,5 @@ mod _core {
     #[pyfunction]
     fn mallows_phi(py: Python<'_>, distance: f64, n: usize) -> f64 {
         py.detach(|| Phi::from_distance(distance, n)).get()
-    }
-
-    /// What Python makes a `Consensus` of: ranks, ties, sums, distance, bound.
-    type Found<'py> = (Array1<'py, i32>, usize, Option<Array1<'py, i64>>, Option<u64>, Option<u64>);
-
-    #[pyfunction]
-    #[allow(clippy::too_many_arguments)] // one door for all methods; Python names them
-    fn aggregate<'py>(
-        py: Python<'py>,
-        ranks: Ranks<'py>,
-        weights: Weights<'py>,
-        method: &str,
-        ties: &str,
-        seed: &[u8],
-        runs: usize,
-        exact_upto: usize,
-    ) -> Result<Found<'py>> {
-        let profile = profile(&ranks, &weights)?;
-        let (ties, key) = (tie_rule(ties, seed)?, key(seed)?);
-        let find: fn(_, _, _, _, _) -> fedrank_core::Result<Consensus> = match method {
-            "borda" => |profile, ties, _, _, _| Ok(consensus::borda::consensus(profile, ties)),
-            "lehmer" => |profile, ties, _, _, _| Ok(consensus::lehmer::consensus(profile, ties)),
-            "footrule" => |profile, ties, _, _, _| consensus::footrule::consensus(profile, ties),
-            "pick" => |profile, ties, _, _, _| consensus::pivot::pick(profile, ties),
-            "pivot" => {
-                |profile, ties, key, runs, _| consensus::pivot::pivot(profile, runs, ties, key)
-            }
-            "kemeny" => |profile, ties, key, kicks, exact_upto| {
-                consensus::kemeny::consensus(profile, exact_upto, kicks, ties, key)
-            },
-            _ => return Err(Error::value("unknown method")),
-        };
-        let found = py.detach(|| find(&profile, ties, key, runs, exact_upto))?;
-        let sums = found.sums.map(|sums| vector(py, sums));
-        Ok((vector(py, found.ranks), found.ties, sums, found.distance, found.bound))
-    }
-
-    fn tie_rule(ties: &str, seed: &[u8]) -> Result<Ties> {
-        match ties {
-            "random" => Ok(Ties::Random(key(seed)?)),
-            "index" => Ok(Ties::Index),
-            "error" => Ok(Ties::Refuse),
-            _ => Err(Error::value("unknown tie rule")),
-        }
     }
 }

@@ -1,0 +1,368 @@
+"""Schemes: how a client's rankings become an integer message, and a sum of them a consensus.
+
+A scheme is public and small. It knows nothing of keys or networks; it says how wide every
+segment of its message is, so that sums over all clients do not wrap.
+"""
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fedrank import _core
+from fedrank._input import as_integers, as_phi, whole
+from fedrank._random import RNG, seed_bytes
+from fedrank.consensus import Consensus
+from fedrank.rankings import as_rankings
+
+
+class Segment(NamedTuple):
+    """A run of message entries of one width."""
+
+    name: str
+    entries: int
+    bits: int
+
+
+class Scheme:
+    """What Borda and Lehmer have in common; make one of those."""
+
+    kind = ""
+    _core_scheme: _core.Scheme
+
+    def __init__(self, n: int, clients: int, phi: float, max_samples: int | None) -> None:
+        self.n = whole("n", n)
+        self.clients = whole("clients", clients)
+        self.phi = as_phi(phi)
+        self.max_samples = None if max_samples is None else whole("max_samples", max_samples)
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The segments of a message, in order."""
+        return tuple(Segment(*segment) for segment in self._core_scheme.segments)
+
+    @property
+    def message_bits(self) -> int:
+        """Bits of a message; on the wire it takes as many bytes as hold them."""
+        return self._core_scheme.message_bits
+
+    def encode(self, rankings: ArrayLike, rng: RNG = None) -> NDArray[np.uint64]:
+        """Turn a client's rankings into its message.
+
+        Parameters
+        ----------
+        rankings : array_like of int, shape (m, n)
+            All rankings of one client.
+        rng : None, int or numpy.random.Generator
+            Breaks local ties.
+
+        Returns
+        -------
+        message : numpy.ndarray of uint64
+            One entry for every place of the segments.
+
+        Raises
+        ------
+        ValueError
+            If these are not rankings of ``n`` items, none, or more than ``max_samples``.
+
+        Examples
+        --------
+        >>> Borda(n=3, clients=2).encode([[0, 1, 2], [0, 1, 2]])
+        array([0, 1, 2], dtype=uint64)
+        """
+        return self._core_scheme.encode(as_rankings(rankings), seed_bytes(rng))
+
+    def decode(
+        self, total: ArrayLike, survivors: int, rng: RNG = None, ties: str = "random"
+    ) -> Consensus:
+        """Find the consensus in the sum of the survivors' messages.
+
+        Parameters
+        ----------
+        total : array_like of int
+            The entry-wise sum of the messages.
+        survivors : int
+            How many messages were summed.
+        rng : None, int or numpy.random.Generator
+            Breaks ties.
+        ties : {"random", "index"}
+            Whether ties are broken at random, or by item number (least digit).
+
+        Raises
+        ------
+        ValueError
+            If an entry is above what so many clients can send, or entries contradict each other.
+
+        Examples
+        --------
+        >>> scheme = Borda(n=3, clients=2)
+        >>> messages = [scheme.encode([[0, 1, 2]]), scheme.encode([[0, 2, 1], [0, 1, 2]])]
+        >>> scheme.decode(sum(messages), survivors=2).order[0]
+        np.int32(0)
+        """
+        if ties not in ("random", "index"):
+            raise ValueError(f'ties must be "random" or "index", not {ties!r}')
+        sums = as_message(total)
+        ranks, tied, counted, _, _ = self._core_scheme.decode(
+            sums, whole("survivors", survivors), ties, seed_bytes(rng)
+        )
+        return Consensus(
+            ranks=ranks,
+            item_labels=None,
+            method=f"federated {self.kind}",
+            scores=None
+            if counted is None
+            else self._scores(counted.view(np.uint64).astype(np.float64), survivors),
+            ties=tied,
+        )
+
+    def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:
+        return sums / survivors
+
+    def pack(self, message: ArrayLike) -> bytes:
+        """Write a message in the fewest whole bytes.
+
+        Examples
+        --------
+        >>> scheme = Borda(n=3, clients=2)
+        >>> scheme.pack([2, 1, 0]).hex(), scheme.message_bits
+        ('0a00', 9)
+        """
+        return self._core_scheme.pack(as_message(message))
+
+    def unpack(self, packed: bytes) -> NDArray[np.uint64]:
+        """Read what `pack` wrote.
+
+        Examples
+        --------
+        >>> Borda(n=3, clients=2).unpack(bytes.fromhex("0a00"))
+        array([2, 1, 0], dtype=uint64)
+        """
+        return self._core_scheme.unpack(packed)
+
+    def _parameters(self) -> dict[str, Any]:
+        raise TypeError("make a Borda or a Lehmer")
+
+    def to_json(self) -> str:
+        """Write the scheme as canonical JSON; `scheme_from_json` reads it.
+
+        Examples
+        --------
+        >>> Borda(n=3, clients=2).to_json()
+        '{"clients":2,"max_samples":null,"n":3,"phi":0.6,"quantize":true,"scheme":"borda"}'
+        """
+        return canonical({"scheme": self.kind} | self._parameters())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scheme) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self._parameters().items())
+        return f"{type(self).__name__}({shown})"
+
+
+class Borda(Scheme):
+    """Federated Borda (M6): mean positions, quantized, or exact sums.
+
+    Quantized, a client sends for each item the place whose expected position under a Mallows
+    model is nearest to the item's mean position; how many rankings it holds never leaves it.
+    Exact, it sends the sums of the positions: the consensus then equals the one of all
+    rankings in one place, to the bit, and the total tells how many rankings there are.
+
+    Parameters
+    ----------
+    n : int
+        Items.
+    clients : int
+        Most clients that take part.
+    phi : float
+        Dispersion of the model that the places come from, below 1.
+    quantize : bool
+        Whether to send places rather than sums.
+    max_samples : int, optional
+        Most rankings that a client may hold; needed without quantizing.
+
+    Examples
+    --------
+    >>> Borda(n=978, clients=10).segments
+    (Segment(name='position', entries=978, bits=14),)
+    >>> Borda(n=978, clients=10, quantize=False, max_samples=1000).message_bits
+    23472
+    """
+
+    kind = "borda"
+
+    def __init__(
+        self,
+        n: int,
+        clients: int,
+        phi: float = 0.6,
+        quantize: bool = True,
+        max_samples: int | None = None,
+    ) -> None:
+        super().__init__(n, clients, phi, max_samples)
+        if not isinstance(quantize, bool | np.bool_):
+            raise ValueError(f"quantize must be True or False, not {quantize!r}")
+        self.quantize = bool(quantize)
+        self._core_scheme = _core.Scheme.borda(
+            self.n, self.clients, self.phi, self.quantize, self.max_samples
+        )
+
+    def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:
+        # Exact sums are of whole rankings, so they tell how many there are.
+        if self.quantize or self.n == 1:
+            return sums / survivors
+        return sums / (float(sums.sum()) / (self.n * (self.n - 1) / 2))
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "n": self.n,
+            "clients": self.clients,
+            "phi": self.phi,
+            "quantize": self.quantize,
+            "max_samples": self.max_samples,
+        }
+
+
+class Lehmer(Scheme):
+    """Federated Lehmer coding (M8).
+
+    A client sends the most frequent digit in each place of its Lehmer codes: the high part
+    as a number, the lowest bits as a one-hot vector, of which the server sees the histogram.
+
+    Parameters
+    ----------
+    n : int
+        Items.
+    clients : int
+        Most clients that take part.
+    phi : float
+        Dispersion, for ``low_bits="paper"``.
+    low_bits : int or "paper"
+        Bits sent one-hot. 0, the default, is the best on most data; ``"paper"`` is the
+        paper's formula, from ``phi``, ``epsilon`` and ``clients * max_samples``.
+    max_samples : int, optional
+        Most rankings that a client may hold; needed for ``low_bits="paper"``.
+    epsilon : float
+        Probability of failure, for ``low_bits="paper"``.
+    decode : {"nearest", "paper"}
+        How the server puts the parts together: the digit with the commonest low part that is
+        nearest to the mean digit, or the rounded mean of the high parts with the commonest low
+        part.
+
+    Examples
+    --------
+    >>> Lehmer(n=10, clients=5).message_bits
+    44
+    >>> Lehmer(n=978, clients=10, low_bits="paper", max_samples=50).low_bits
+    11
+    """
+
+    kind = "lehmer"
+
+    def __init__(
+        self,
+        n: int,
+        clients: int,
+        phi: float = 0.6,
+        low_bits: int | str = 0,
+        max_samples: int | None = None,
+        epsilon: float = 0.01,
+        decode: str = "nearest",
+    ) -> None:
+        super().__init__(n, clients, phi, max_samples)
+        if not isinstance(epsilon, int | float | np.number) or not 0 < epsilon < 1:
+            raise ValueError(f"epsilon must be above 0 and below 1, not {epsilon!r}")
+        self.epsilon = float(epsilon)
+        if decode not in ("nearest", "paper"):
+            raise ValueError(f'decode must be "nearest" or "paper", not {decode!r}')
+        self.decode_rule = decode
+        if isinstance(low_bits, str):
+            if low_bits != "paper":
+                raise ValueError(f'low_bits must be a whole number or "paper", not {low_bits!r}')
+            if self.max_samples is None:
+                raise ValueError('low_bits="paper" needs max_samples: its formula has M in it')
+            total = float(self.clients * self.max_samples)
+            low_bits = _core.paper_low_bits(self.phi, self.n, total, self.epsilon)
+        self.low_bits = whole("low_bits", low_bits, least=0, most=31)
+        self._core_scheme = _core.Scheme.lehmer(
+            self.n, self.clients, self.low_bits, decode, self.max_samples
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "n": self.n,
+            "clients": self.clients,
+            "phi": self.phi,
+            "low_bits": self.low_bits,
+            "max_samples": self.max_samples,
+            "epsilon": self.epsilon,
+            "decode": self.decode_rule,
+        }
+
+
+KINDS: dict[str, type[Borda] | type[Lehmer]] = {"borda": Borda, "lehmer": Lehmer}
+
+
+def scheme_from_json(text: str) -> Borda | Lehmer:
+    """Read a scheme that `Scheme.to_json` wrote.
+
+    Parameters
+    ----------
+    text : str
+        JSON.
+
+    Raises
+    ------
+    ValueError
+        If it is not the JSON of a scheme.
+
+    Examples
+    --------
+    >>> scheme = Lehmer(n=10, clients=5, low_bits=2)
+    >>> scheme_from_json(scheme.to_json()) == scheme
+    True
+    """
+    parameters = read_json(text, "scheme")
+    named = parameters.get("scheme") if isinstance(parameters, dict) else None
+    if not isinstance(named, str) or named not in KINDS:
+        raise ValueError(f'the JSON of a scheme has "scheme": one of {", ".join(KINDS)}')
+    kind = KINDS[parameters.pop("scheme")]
+    try:
+        return kind(**parameters)
+    except TypeError as error:
+        raise ValueError(f"the JSON of the scheme has a wrong field: {error}") from None
+
+
+def read_json(text: str, what: str) -> Any:
+    """Parse JSON that may come from a stranger."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"a {what} must be JSON: {error}") from None
+
+
+def canonical(value: object) -> str:
+    """JSON of which there is only one spelling."""
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def as_message(message: ArrayLike) -> NDArray[np.uint64]:
+    """Check the entries of a message or a total."""
+    entries = np.asarray(message)
+    if entries.ndim != 1:
+        raise ValueError(f"a message is one row of entries, not {entries.ndim}-dimensional")
+    if entries.dtype == np.uint64:
+        return np.ascontiguousarray(entries)
+    if entries.size and entries.dtype.kind not in "iu":
+        entries = as_integers(entries, "entries")[0]
+    if entries.size and entries.min() < 0:
+        raise ValueError(f"entry {int(np.argmax(entries < 0))} is negative")
+    return np.ascontiguousarray(entries, dtype=np.uint64)

@@ -1,0 +1,119 @@
+//! The state machines of secure aggregation. Their randomness is the system's, always.
+
+use std::collections::BTreeMap;
+
+use fedrank_core::secagg::{Client, Params, Server};
+use getrandom::SysRng;
+use getrandom::rand_core::UnwrapErr;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::array::{key, slice, vector};
+use crate::error::Result;
+use crate::scheme::Scheme;
+
+fn params(
+    digest: &[u8],
+    clients: usize,
+    threshold: usize,
+    round: u32,
+    scheme: &Scheme,
+) -> Result<Params> {
+    Ok(Params::new(key(digest)?, clients, Some(threshold), round, scheme.layout().clone())?)
+}
+
+/// One client in one session.
+#[pyclass(module = "fedrank._core")]
+pub(crate) struct SecaggClient(Client);
+
+#[pymethods]
+impl SecaggClient {
+    #[new]
+    fn new(
+        digest: &[u8],
+        clients: usize,
+        threshold: usize,
+        round: u32,
+        scheme: &Scheme,
+        me: usize,
+    ) -> Result<Self> {
+        let params = params(digest, clients, threshold, round, scheme)?;
+        Ok(Self(Client::new(params, me, &mut UnwrapErr(SysRng))?))
+    }
+
+    #[staticmethod]
+    fn resume(
+        digest: &[u8],
+        clients: usize,
+        threshold: usize,
+        round: u32,
+        scheme: &Scheme,
+        state: &[u8],
+    ) -> Result<Self> {
+        Ok(Self(Client::resume(params(digest, clients, threshold, round, scheme)?, state)?))
+    }
+
+    fn state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.state())
+    }
+
+    fn advertise<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.advertise())
+    }
+
+    fn share<'py>(&mut self, py: Python<'py>, request: &[u8]) -> Result<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &py.detach(|| self.0.share(request))?))
+    }
+
+    fn mask<'py>(
+        &mut self,
+        py: Python<'py>,
+        request: &[u8],
+        input: PyReadonlyArray1<'py, u64>,
+    ) -> Result<Bound<'py, PyBytes>> {
+        let input = slice(&input)?;
+        Ok(PyBytes::new(py, &py.detach(|| self.0.mask(request, input))?))
+    }
+
+    fn unmask<'py>(&mut self, py: Python<'py>, request: &[u8]) -> Result<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &py.detach(|| self.0.unmask(request))?))
+    }
+}
+
+/// The server in one session.
+#[pyclass(module = "fedrank._core")]
+pub(crate) struct SecaggServer(Server);
+
+#[pymethods]
+impl SecaggServer {
+    #[new]
+    fn new(
+        digest: &[u8],
+        clients: usize,
+        threshold: usize,
+        round: u32,
+        scheme: &Scheme,
+    ) -> Result<Self> {
+        let params = params(digest, clients, threshold, round, scheme)?;
+        Ok(Self(Server::new(params, &mut UnwrapErr(SysRng))))
+    }
+
+    fn receive(&mut self, py: Python<'_>, sender: usize, message: &[u8]) -> Result<()> {
+        Ok(py.detach(|| self.0.receive(sender, message))?)
+    }
+
+    fn close_step<'py>(&mut self, py: Python<'py>) -> Result<BTreeMap<usize, Bound<'py, PyBytes>>> {
+        let messages = py.detach(|| self.0.close_step())?;
+        Ok(messages.into_iter().map(|(to, bytes)| (to, PyBytes::new(py, &bytes))).collect())
+    }
+
+    fn result<'py>(&self, py: Python<'py>) -> Result<(Bound<'py, PyArray1<u64>>, Vec<usize>)> {
+        let (total, survivors) = self.0.result()?;
+        Ok((vector(py, total), survivors))
+    }
+
+    fn faults(&self) -> Vec<(usize, &'static str)> {
+        self.0.faults()
+    }
+}
