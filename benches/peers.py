@@ -16,10 +16,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from itertools import combinations, pairwise
-from math import log2
+from math import ceil, log, log2
 from pathlib import Path
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 import scipy.optimize
@@ -35,12 +37,14 @@ N, M = 978, 501
 CENTER = fr.Rankings(np.arange(N))
 CONSOLE = Console()
 QUICK = False
+STEPS = ("advertise", "share", "mask", "unmask")
 
 
 @dataclass
 class Row:
     """One line of the results: the ratio is the peer's cost over ours."""
 
+    columns: ClassVar = ["ours · peer or limit", "ours", "peer", "ratio", "target", "met"]
     name: str
     ours: str
     peer: str
@@ -58,13 +62,64 @@ class Row:
         return [self.name, self.ours, self.peer, f"{self.ratio:,.{digits}f}", target, met]
 
 
+@dataclass
+class Stages:
+    """A whole federated round: seconds by stage, no peer."""
+
+    columns: ClassVar = [
+        *("federate", "whole", "encode", "advertise", "share", "mask", "unmask"),
+        *("server", "decode", "rest"),
+    ]
+    name: str
+    whole: float
+    seconds: dict[str, float]
+    met: ClassVar = None
+
+    def cells(self) -> list[str]:
+        clients = [self.seconds[each] for each in ("encode", *STEPS)]
+        server = sum(self.seconds["server " + each] for each in STEPS)
+        decode = self.seconds["decode"]
+        rest = self.whole - sum(clients) - server - decode
+        return [self.name, *map(spell, (self.whole, *clients, server, decode, rest))]
+
+
+@dataclass
+class Size:
+    """Bytes that a client sends, beside the paper's formulas and the rankings themselves."""
+
+    columns: ClassVar = [
+        *("message", "entries", "masked input", "all four", "paper: algorithm"),
+        *("paper: theorem", "raw rankings", "raw / all four"),
+    ]
+    name: str
+    entries: int
+    masked: int
+    sent: int
+    algorithm: float
+    theorem: float | None
+    raw: float
+    met: ClassVar = None
+
+    def cells(self) -> list[str]:
+        bits = [self.algorithm, self.theorem, self.raw]
+        formulas = ["" if each is None else f"{ceil(each / 8):,}" for each in bits]
+        sizes = [f"{each:,}" for each in (self.entries, self.masked, self.sent)]
+        return [self.name, *sizes, *formulas, f"{self.raw / 8 / self.sent:.2f}"]
+
+
 def race(
     ours: Callable[[], object], peer: Callable[[], object], turns: int = 7
 ) -> tuple[float, float]:
     """Best time of each, in seconds; they take turns of equal length."""
-    best = [np.inf, np.inf]
+    ours_best, peer_best = relay([ours, peer], turns)
+    return ours_best, peer_best
+
+
+def relay(calls: list[Callable[[], object]], turns: int = 7) -> list[float]:
+    """Do as `race` does, with any number of calls."""
+    best = [np.inf] * len(calls)
     for _ in range(2 if QUICK else turns):
-        for side, call in enumerate((ours, peer)):
+        for side, call in enumerate(calls):
             end = perf_counter() + (0.02 if QUICK else 0.15)
             while True:
                 start = perf_counter()
@@ -72,7 +127,7 @@ def race(
                 best[side] = min(best[side], perf_counter() - start)
                 if perf_counter() > end:
                     break
-    return best[0], best[1]
+    return best
 
 
 def against(name: str, ours: float, peer: float, target: float | None = None) -> Row:
@@ -342,23 +397,198 @@ def kemeny_by_milp(ranks: np.ndarray) -> int:
     return round(found.fun + before.sum())
 
 
+# The federated protocol
+
+
+def scheme() -> Iterator[Row]:
+    """A client's message, Lehmer codes included, beside numpy on codes that are there."""
+    lehmer = fr.Lehmer(N, 10)
+    center = np.random.default_rng(1).permutation(N)
+    mallows = fr.Mallows(0.6, center=center).sample(M, rng=1)
+    for name, rankings in (("phi 0.6", mallows), ("uniform", sampled(1.0))):
+        codes = fr.lehmer_encode(rankings)
+        columns = np.ascontiguousarray(codes.T, dtype=np.intp)
+        generator = np.random.default_rng(1)
+
+        def ours(rankings: fr.Rankings = rankings) -> np.ndarray:
+            return lehmer.encode(rankings, rng=1)
+
+        def kernel(rankings: fr.Rankings = rankings) -> np.ndarray:
+            return fr.lehmer_encode(rankings)
+
+        def at_random(columns: np.ndarray = codes.T, g: np.random.Generator = generator) -> list:
+            return plurality(columns, g)
+
+        def copied(columns: np.ndarray = columns, g: np.random.Generator = generator) -> list:
+            return plurality(columns, g)
+
+        def least(columns: np.ndarray = codes.T) -> list:
+            return [np.bincount(column).argmax() for column in columns]
+
+        for call in (ours, at_random, copied, least):
+            # The first digit is always 0, and not sent.
+            for column, digit in zip(codes.T[1:], call()[-N + 1 :], strict=True):
+                counts = np.bincount(column)
+                assert counts[int(digit)] == counts.max()
+        best, *theirs = relay([ours, kernel, at_random, copied, least], turns=14)
+        label, peer = f"Lehmer message, {name}", "numpy on ready codes, bincount by column"
+        yield against(f"{label} · limit: lehmer_encode", best, theirs[0], 0.333)
+        yield against(f"{label} · {peer}, ties at random", best, theirs[1], 20)
+        yield against(f"{label} · {peer}, ties at random, columns copied before", best, theirs[2])
+        yield against(f"{label} · {peer}, least of the tied", best, theirs[3])
+
+
+def plurality(columns: np.ndarray, generator: np.random.Generator) -> list[int]:
+    """The commonest digit of each column, one of them at random."""
+    digits = []
+    for column in columns:
+        counts = np.bincount(column)
+        best = np.flatnonzero(counts == counts.max())
+        digits.append(best[0] if len(best) == 1 else best[generator.integers(len(best))])
+    return digits
+
+
+def mask() -> Iterator[Row]:
+    """Expanding and adding a mask beside its keystream, by the Rust program mask.rs."""
+    times: dict[tuple[int, int], dict[str, float]] = {}
+    for kernel, entries, bits, nanoseconds in example("mask", *(["3"] if QUICK else [])):
+        times.setdefault((int(entries), int(bits)), {})[kernel] = float(nanoseconds) / 1e9
+    for (entries, bits), best in times.items():
+        name = f"adding a mask, {entries:,} entries of {bits} bits · limit: its keystream"
+        yield against(name, best["add"], best["keystream"], 0.667)
+
+
+def secagg() -> Iterator[Row]:
+    """One client's whole work in a session: keys, shares, mask, unmask."""
+    if find_spec("flwr") is None:
+        CONSOLE.print("flwr is not installed: skipped")
+        return
+    os.environ |= {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}
+    import flower  # noqa: PLC0415 - needs flwr
+
+    generator = np.random.default_rng(1)
+    for clients, turns in ((10, 7), (50, 3), (100, 3)):
+        if QUICK and clients > 10:
+            break
+        study = fr.Study(fr.Borda(N, clients))
+        bits = study.scheme.segments[0].bits
+        messages = generator.integers(N, size=(clients, N)).astype(np.uint64)
+        keys = flower.public_keys(clients)
+        vector = messages[0].astype(np.int64)
+        flower.check(bits)
+        ours, theirs = np.full(4, np.inf), np.full(4, np.inf)
+        whole = [np.inf, np.inf]
+        for _ in range(2 if QUICK else turns):
+            # Every client of ours does the same; the one in the middle stands for them.
+            seconds = session(study, messages)[1]
+            ours = np.minimum(ours, np.median(seconds, axis=0))
+            whole[0] = min(whole[0], float(np.median(seconds.sum(axis=1))))
+            other = flower.steps(vector, bits, keys, study.threshold)
+            theirs = np.minimum(theirs, other)
+            whole[1] = min(whole[1], sum(other))
+        yield against(
+            f"one client of {clients}, {bits} bits an entry · flwr secaggplus", *whole, 20
+        )
+        for step, *pair in zip(STEPS, ours, theirs, strict=True):
+            yield against(f"one client of {clients}, {step} · flwr secaggplus", *pair)
+
+
+def session(study: fr.Study, messages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Run a session, one client after another: bytes and seconds of each one's four steps."""
+    server = fr.secagg.Server(study)
+    clients: dict[int, fr.secagg.Client] = {}
+    requests = dict.fromkeys(range(len(messages)), b"")
+    sent, seconds = np.zeros((len(messages), 4), dtype=np.int64), np.zeros((len(messages), 4))
+    for step, name in enumerate(STEPS):
+        for me, request in requests.items():
+            start = perf_counter()
+            if name == "advertise":
+                clients[me] = fr.secagg.Client(study, me)
+                reply = clients[me].advertise()
+            elif name == "mask":
+                reply = clients[me].mask(request, messages[me])
+            else:
+                reply = getattr(clients[me], name)(request)
+            seconds[me, step] = perf_counter() - start
+            sent[me, step] = len(reply)
+            server.receive(me, reply)
+        requests = server.close_step()
+    assert np.array_equal(server.result()[0], messages.sum(axis=0, dtype=np.uint64))
+    return sent, seconds
+
+
+def federate() -> Iterator[Stages]:
+    """Run a whole round in process, all cores, 50 rankings a client."""
+    for clients in (10,) if QUICK else (10, 50, 100):
+        data = sampled(0.6, m=50 * clients).split(clients, rng=1)
+        for name in ("borda", "lehmer"):
+            whole, stages = np.inf, {}
+            for _ in range(2 if QUICK else 7):
+                start = perf_counter()
+                result = fr.federate(data, name, rng=1)
+                seconds = perf_counter() - start
+                if seconds < whole:
+                    whole, stages = seconds, result.seconds
+            yield Stages(f"{name}, {clients} clients", whole, stages)
+
+
+def messages() -> Iterator[Size]:
+    """Bytes really sent. The paper's formulas are without signs of who sends and of what."""
+    most = 50  # rankings a client
+    for n, clients in ((N, 10), (10, 50), (100, 50)):
+        data = sampled(0.6, m=most * clients, n=n).split(clients, rng=1)
+        raw = most * n * ceil(log2(n))
+        schemes = {
+            "Borda": fr.Borda(n, clients),
+            "Borda, exact": fr.Borda(n, clients, quantize=False, max_samples=most),
+            **{f"Lehmer, I = {low}": fr.Lehmer(n, clients, low_bits=low) for low in (0, 2, 4)},
+        }
+        by_formula = fr.Lehmer(n, clients, low_bits="paper", max_samples=most)
+        schemes[f"Lehmer, paper's I = {by_formula.low_bits}"] = by_formula
+        for name, each in schemes.items():
+            encoded = np.array([each.encode(rankings, rng=1) for rankings in data])
+            sent = session(fr.Study(each), encoded)[0]
+            assert (sent == sent[0]).all()  # no length depends on the data
+            yield Size(
+                f"n = {n}, L = {clients}: {name}",
+                encoded.shape[1],
+                int(sent[0, 2]),
+                int(sent[0].sum()),
+                *(paper_borda(each) if isinstance(each, fr.Borda) else paper_lehmer(each)),
+                raw,
+            )
+
+
+def paper_borda(scheme: fr.Borda) -> tuple[float, float | None]:
+    """Bits of Algorithm 2, with a modulus that the sum of positions 1..N needs; of Theorem 2."""
+    n, clients = scheme.n, scheme.clients
+    if scheme.quantize:
+        return n * ceil(log2(clients * n + 1)), n * log2(n)
+    return n * ceil(log2(clients * scheme.max_samples * n + 1)), None
+
+
+def paper_lehmer(scheme: fr.Lehmer) -> tuple[float, float]:
+    """Bits of Algorithm 3 as printed, and of Theorem 4 for one client."""
+    n, clients, low_bits = scheme.n, scheme.clients, scheme.low_bits
+    high = sum(max(ceil(log2(i)) - low_bits, 0) for i in range(1, n + 1))
+    slots = 2.0**low_bits
+    algorithm = high + n * slots * ceil(log2(clients + 1))
+    if scheme.max_samples is not None:  # the theorem's own slots, a number that is not whole
+        powers = scheme.phi ** np.arange(n + 1)
+        p = powers[1:n].sum() / (1 + powers[3:].sum())
+        total = clients * scheme.max_samples
+        slots = 2 * log(total * n**2 / scheme.epsilon) / log(1 / p) + 1
+        assert ceil(log2(slots)) == low_bits
+    return algorithm, n * (log2(n) - log2(slots) + slots * log2(clients))
+
+
 # Growth and memory
 
 
 def growth() -> Iterator[Row]:
     """Time per n log2 n of one ranking, by the Rust program growth.rs."""
-    arguments = ["100000", "3"] if QUICK else []
-    command = ["cargo", "run", "--quiet", "--release", "--package", "fedrank-benches"]
-    output = subprocess.run(
-        [*command, "--example", "growth", "--", *arguments],
-        cwd=HERE.parent,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
     times: dict[str, dict[int, float]] = {}
-    for line in output.splitlines():
-        kernel, n, nanoseconds = line.split()
+    for kernel, n, nanoseconds in example("growth", *(["100000", "3"] if QUICK else [])):
         times.setdefault(kernel, {})[int(n)] = float(nanoseconds)
     unit = {k: {n: t / (n * log2(n)) for n, t in ts.items()} for k, ts in times.items()}
 
@@ -372,6 +602,19 @@ def growth() -> Iterator[Row]:
         for a, b in pairwise(sorted(unit[kernel])):
             if b - a == 1:
                 yield jump(f"{kernel}, taking over: {b:,} · {a:,} items", unit[kernel], b, a)
+
+
+def example(name: str, *arguments: str) -> list[list[str]]:
+    """Words of the lines that a Rust program prints."""
+    command = ["cargo", "run", "--quiet", "--release", "--package", "fedrank-benches"]
+    output = subprocess.run(
+        [*command, "--example", name, "--", *arguments],
+        cwd=HERE.parent,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return [printed.split() for printed in output.splitlines()]
 
 
 def jump(name: str, unit: dict[int, float], ours: int, peer: int) -> Row:
@@ -437,9 +680,12 @@ def memory() -> Iterator[Row]:
 
 BENCHMARKS = {
     each.__name__: each
-    for each in (kendall, sampling, lehmer, borda, footrule, kemeny, growth, memory)
+    for each in (
+        *(kendall, sampling, lehmer, borda, footrule, kemeny),
+        *(scheme, mask, secagg, federate, messages),
+        *(growth, memory),
+    )
 }
-COLUMNS = ["ours · peer or limit", "ours", "peer", "ratio", "target", "met"]
 
 
 def main() -> None:
@@ -462,30 +708,39 @@ def main() -> None:
         write(results)
 
 
-def show(title: str, rows: list[Row]) -> None:
-    table = Table(*COLUMNS, title=title)
+def show(title: str, rows: list[Row | Stages | Size]) -> None:
+    table = Table(*(rows[0].columns if rows else ["not run"]), title=title)
     for row in rows:
         style = "bold red" if row.met is False else None
         table.add_row(*(cell.strip("*") for cell in row.cells()), style=style)
     CONSOLE.print(table)
 
 
-def write(results: dict[str, list[Row]]) -> None:
+def write(results: dict[str, list[Row | Stages | Size]]) -> None:
     """Put the results between the markers of README.md."""
     names = ["fedrank", "numpy", "scipy", "prefsampling", "corankco"]
+    if results["secagg"]:
+        names.append("flwr")
     versions = ", ".join(f"{name} {version(name)}" for name in names)
     lines = [
         f"Python {platform.python_version()}, {versions}; {platform.machine()}, "
         f"{os.cpu_count()} cores; n = {N}, m = {M} unless it says otherwise.",
     ]
     for title, rows in results.items():
-        lines += ["", f"### {title}", "", line(COLUMNS), line([":--"] + ["--:"] * 5)]
-        lines += [line(row.cells()) for row in rows]
+        lines += section(title, rows)
     readme = HERE / "README.md"
     start, end = "<!-- results -->", "<!-- end of results -->"
     head, _, rest = readme.read_text().partition(start)
     tail = rest.partition(end)[2]
     readme.write_text("\n".join([f"{head}{start}", "", *lines, "", f"{end}{tail}"]))
+
+
+def section(title: str, rows: list[Row | Stages | Size]) -> list[str]:
+    if not rows:
+        return ["", f"### {title}", "", "Not run: what it needs is missing here."]
+    columns = rows[0].columns
+    head = [line(columns), line([":--"] + ["--:"] * (len(columns) - 1))]
+    return ["", f"### {title}", "", *head, *(line(row.cells()) for row in rows)]
 
 
 def line(cells: list[str]) -> str:
