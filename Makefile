@@ -4,6 +4,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# pip runs the maturin it finds on the path.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
 # What the extension is built from: rebuilt only when one of these changes.
 SOURCES := $(shell find rust python -name '*.rs' -o -name '*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
 INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
