@@ -8,6 +8,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # What the extension is built from: rebuilt only when one of these changes.
 SOURCES := $(shell find rust python -name '*.rs' -o -name '*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
+FUZZ := cargo test --release --package fedrank-core --test secagg --
 INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
 
 help: ## list the targets
@@ -36,7 +37,8 @@ bench: .venv/bench ## ratios against peers, written to benches/README.md
 	$(BIN)/python benches/peers.py
 
 slow: .venv/built ## what is too long for CI: fuzzing, large n, real data
-	FEDRANK_FUZZ_CASES=100000 cargo test --release --package fedrank-core --test secagg
+	FEDRANK_FUZZ_CASES=1000000 $(FUZZ) any_bytes changed_requests changed_states
+	FEDRANK_FUZZ_CASES=20000 $(FUZZ) a_tampering_client random_schedules
 	$(BIN)/pytest -m slow tests
 
 wheel: .venv/built ## a wheel for this platform, in dist/

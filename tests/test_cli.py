@@ -104,10 +104,10 @@ def test_demo_without_dropouts_says_so():
 @pytest.mark.parametrize(
     ("sizes", "named"),
     [
-        (["--clients", "5", "--dropouts", "2"], "needed"),  # below the threshold
-        (["--clients", "5", "--dropouts", "5"], "needed"),
-        (["--clients", "1", "--dropouts", "0"], "nobody to hide among"),
-        (["--clients", "2", "--dropouts", "0"], "few"),
+        (["--clients", "5", "--dropouts", "2"], "at least 4 must stay"),  # below the threshold
+        (["--clients", "5", "--dropouts", "5"], "at least 4 must stay"),
+        (["--clients", "1", "--dropouts", "0"], "at least 3 must stay"),
+        (["--clients", "2", "--dropouts", "0"], "at least 3 must stay"),
     ],
 )
 def test_too_few_clients_exit_2_with_one_readable_line(sizes, named):

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from itertools import combinations_with_replacement, permutations, product
 from math import ceil, log, log2
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from fedrank import Borda, Lehmer, Mallows, aggregate, lehmer_decode, scheme_from_json
+from fedrank import Borda, Lehmer, Mallows, Study, aggregate, lehmer_decode, scheme_from_json
 
 PHIS = [0.0, 0.1, 0.6, 0.95, 1 - 1e-6]
 SCHEMES = [
@@ -435,7 +436,7 @@ def test_one_item_needs_no_message(scheme):
         ({"phi": float("nan")}, "phi must"),
         ({"max_samples": 0}, "max_samples must"),
         ({"max_samples": True}, "max_samples must"),
-        ({"clients": 2**62}, "clients must be 1 to 67108864"),
+        ({"clients": 2**62}, "clients must be 1 to 16777216"),
     ],
 )
 def test_bad_parameters_are_named(kind, wrong, named):
@@ -630,3 +631,74 @@ def test_every_parameter_is_in_the_json():
 def test_bad_json_is_refused_clearly(text, named):
     with pytest.raises(ValueError, match=named):
         scheme_from_json(text)
+
+
+# Totals that can be, and no others
+
+
+def reachable(scheme, clients, holdings):
+    """Sums of messages that some clients can send."""
+    messages = [scheme.encode(rankings, rng=0).tolist() for rankings in holdings]
+    return {
+        tuple(map(sum, zip(*chosen, strict=True)))
+        for chosen in combinations_with_replacement(messages, clients)
+    }
+
+
+@pytest.mark.parametrize(("n", "low_bits"), [(3, 0), (3, 1), (4, 1), (4, 2)])
+def test_lehmer_totals_are_accepted_if_and_only_if_they_can_be(n, low_bits):
+    scheme = Lehmer(n, 2, low_bits=low_bits)
+    can_be = reachable(scheme, 2, [[r] for r in permutations(range(n))])
+    most = [2 * max(column) for column in zip(*can_be, strict=True)]
+    for total in product(*(range(top + 1) for top in most)):
+        if total in can_be:
+            scheme.decode(total, 2)
+        else:
+            with pytest.raises(ValueError, match="impossible"):
+                scheme.decode(total, 2)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_exact_borda_totals_are_accepted_if_and_only_if_they_can_be(n):
+    scheme = Borda(n, 2, quantize=False, max_samples=1)
+    can_be = reachable(scheme, 2, [[r] for r in permutations(range(n))])
+    for total in product(range(2 * n), repeat=n):
+        if total in can_be:
+            scheme.decode(total, 2)
+        else:
+            with pytest.raises(ValueError, match="impossible"):
+                scheme.decode(total, 2)
+
+
+def test_wide_entries_may_come_in_a_list():
+    scheme = Borda(3, 2, quantize=False, max_samples=2**61)
+    assert scheme.decode([0, 2**61, 2**62], 1).ranks.tolist() == [0, 1, 2]
+
+
+def test_a_scheme_and_a_study_cannot_be_changed():
+    scheme = Borda(3, 2)
+    for thing, name in ((scheme, "phi"), (Study(scheme), "threshold")):
+        with pytest.raises(AttributeError, match="cannot be changed"):
+            setattr(thing, name, 0.5)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["scheme", "n", "clients", "phi", "quantize", "max_samples", "low_bits"]),
+        JSON | st.sampled_from(["borda", "lehmer", 3, 2, 0.5, True]),
+    )
+    | JSON,
+)
+def test_any_json_gives_a_scheme_or_a_value_error(fields):
+    for text in (json.dumps(fields), str(fields)):
+        for read in (scheme_from_json, Study.from_json):
+            try:
+                read(text)
+            except ValueError:
+                continue

@@ -1,5 +1,6 @@
 """Checks of what callers pass in; each complaint names the row, the value and the mend."""
 
+import numbers
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, cast
 
@@ -93,7 +94,7 @@ def whole(name: str, value: float, least: int = 1, most: int = 2**63 - 1) -> int
     >>> whole("n", 3.0)
     3
     """
-    good = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    good = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not good or not (isinstance(value, int) or float(value).is_integer()) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
     if value > most:
@@ -157,7 +158,7 @@ def describe_fault(ranks: NDArray[np.int32], row: int, rank: int, base: int) -> 
 
 def check_items(items: Iterable[Hashable], n: int) -> tuple[Hashable, ...]:
     """Check that there are ``n`` different labels."""
-    labels = tuple(items)
+    labels = tuple(as_list(items, "items"))
     if len(labels) != n:
         raise ValueError(f"{len(labels)} labels were given for {plural(n, 'item')}")
     seen: set[Hashable] = set()
@@ -170,18 +171,18 @@ def check_items(items: Iterable[Hashable], n: int) -> tuple[Hashable, ...]:
     return labels
 
 
-def as_list(values: Any, what: str, row: int) -> list[Any]:
-    """Turn one order or ballot into a list.
+def as_list(values: Any, what: str) -> list[Any]:
+    """Turn an order, a ballot or labels into a list.
 
     Examples
     --------
-    >>> as_list("ba", "order", 0)
+    >>> as_list("ba", "order 0")
     ['b', 'a']
     """
     try:
         return list(values)
     except TypeError:
-        raise ValueError(f"{what} {row} must be a list of items, not {values!r}") from None
+        raise ValueError(f"{what} must be a list of items, not {values!r}") from None
 
 
 def hashable(label: object) -> bool:

@@ -29,8 +29,12 @@ def run(
     picture: Path | None,
 ) -> None:
     """Sample, federate, print the tables and draw the picture."""
-    if dropouts > clients:
-        raise ValueError(f"--dropouts {dropouts} is more than the {clients} clients")
+    least = max(3, 2 * clients // 3 + 1)
+    if clients - dropouts < least:
+        raise ValueError(
+            f"--clients {clients} with --dropouts {dropouts} leaves too few: "
+            f"at least {least} must stay"
+        )
     plotting = check_picture(picture) if picture else None
     console = Console()
     rng = np.random.default_rng(seed)
@@ -43,8 +47,7 @@ def run(
         f"{clients} clients rank {items} genes, {samples} rankings each (Mallows, phi = {phi}); "
         f"{dropouts} of them vanish before they send their input"
     )
-    with console.status("federating"):
-        result = federate(parties, "borda", phi=min(phi, 0.99), dropouts=lost, rng=rng)
+    result = federate(parties, "borda", phi=min(phi, 0.99), dropouts=lost, rng=rng)
     show_consensus(console, result, center)
     show_cost(console, result, data, center[0], samples)
     if picture and plotting:

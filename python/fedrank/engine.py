@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank._errors import ProtocolError
-from fedrank._input import whole
+from fedrank._input import as_list, whole
 from fedrank._progress import Progress
 from fedrank._random import RNG, seed_bytes
 from fedrank.consensus import Consensus
@@ -42,13 +42,21 @@ class FederatedConsensus:
     bytes_up, bytes_down : numpy.ndarray of int64
         Bytes that each client really sent and was sent.
     seconds : dict of str to float
-        Time by stage, all clients together.
+        Wall time by stage: what the clients do, in parallel, and what the server does.
     study : Study
         What the parties agreed on.
     secure : bool
         Whether the messages were masked.
     faults : list of (int, str)
         Clients that sent something wrong, with a code each.
+
+    Examples
+    --------
+    >>> result = federate([[[0, 1, 2]]] * 4, "borda", dropouts={3: "unmask"})
+    >>> result.survivors, result.dropped
+    ([0, 1, 2, 3], {3: 'unmask'})
+    >>> int(result.bytes_up[0])
+    758
     """
 
     consensus: Consensus
@@ -96,7 +104,8 @@ def federate(
         Whether to mask the messages. False sums them in the clear, for experiments: the
         consensus is the same, bit for bit.
     threshold : int, optional
-        How many clients must stay to the end; ``2L//3 + 1`` by default.
+        How many clients must stay to the end; ``2L//3 + 1`` by default. In the clear there is
+        none: whoever is left is summed.
     dropouts : dict of int to str, or iterable of int
         Clients that vanish, and before which step: ``"share"``, ``"mask"`` (before the
         masked input is sent; for clients that are only listed) or ``"unmask"`` (after it: the
@@ -128,7 +137,7 @@ def federate(
     >>> result.consensus.top(5)
     (0, 1, 2, 3, 4)
     """
-    data = [each if isinstance(each, Rankings) else Rankings(each) for each in clients]
+    data = [as_client(client, each) for client, each in enumerate(clients)]
     check_clients(data)
     labels = same_items(*data)
     if isinstance(scheme, str):
@@ -148,6 +157,12 @@ def federate(
         raise ValueError(f"the scheme is made for {scheme.n} items, but these are {data[0].n}")
     if secure and len(data) == 1:
         raise ValueError("one client has nobody to hide among: pass secure=False")
+    for client, each in enumerate(data):
+        if scheme.max_samples is not None and len(each) > scheme.max_samples:
+            raise ValueError(
+                f"client {client} has {len(each)} rankings, more than max_samples = "
+                f"{scheme.max_samples}"
+            )
     study = Study(scheme, labels, threshold=threshold)
     if len(data) != len(study.roster):
         raise ValueError(f"the scheme is made for {scheme.clients} clients, not {len(data)}")
@@ -240,11 +255,16 @@ class Run:
         """Sum the messages under masks."""
         everyone = list(range(len(self.data)))
         server = Server(self.study)
-        clients = {c: Client(self.study, c) for c in everyone}
+        clients: dict[int, Client] = {}
+
+        def advertise(client: int) -> bytes:
+            clients[client] = Client(self.study, client)
+            return clients[client].advertise()
+
         messages: dict[int, NDArray[np.uint64]] = {}
         requests: dict[int, bytes] = dict.fromkeys(everyone, b"")
         work: dict[str, Callable[[int], bytes]] = {
-            "advertise": lambda c: clients[c].advertise(),
+            "advertise": advertise,
             "share": lambda c: clients[c].share(requests[c]),
             "mask": lambda c: clients[c].mask(requests[c], messages[c]),
             "unmask": lambda c: clients[c].unmask(requests[c]),
@@ -261,10 +281,11 @@ class Run:
                     "of each: pass allow_few=True to open it all the same",
                     "few",
                 )
-            for client, reply in self.each(step, present, work[step]).items():
-                self.up[client] += len(reply)
-                server.receive(client, reply)
+            replies = self.each(step, present, work[step])
             with self.stage("server " + step):
+                for client, reply in replies.items():
+                    self.up[client] += len(reply)
+                    server.receive(client, reply)
                 requests = server.close_step()
         total, survivors = server.result()
         return total, survivors, server.faults
@@ -275,6 +296,16 @@ def stream_rng(seed: bytes, *key: int) -> np.random.Generator:
     return np.random.default_rng(
         np.random.SeedSequence(int.from_bytes(seed, "little"), spawn_key=key)
     )
+
+
+def as_client(client: int, rankings: ArrayLike) -> Rankings:
+    """Check the rankings of one client; complaints name it."""
+    if isinstance(rankings, Rankings):
+        return rankings
+    try:
+        return Rankings(rankings)
+    except ValueError as error:
+        raise ValueError(f"client {client}: {error}") from None
 
 
 def check_clients(data: Sequence[Rankings]) -> None:
@@ -292,7 +323,10 @@ def check_clients(data: Sequence[Rankings]) -> None:
 
 def check_dropouts(dropouts: Mapping[int, str] | Iterable[int], clients: int) -> dict[int, str]:
     """Say for every client that vanishes before which step it does."""
-    lost = dict(dropouts) if isinstance(dropouts, Mapping) else dict.fromkeys(dropouts, "mask")
+    if isinstance(dropouts, Mapping):
+        lost = dict(dropouts)
+    else:
+        lost = dict.fromkeys(as_list(dropouts, "dropouts"), "mask")
     for client, step in lost.items():
         if whole("dropout", client, least=0) >= clients:
             raise ValueError(f"dropout {client} is not a client: they are 0..{clients - 1}")

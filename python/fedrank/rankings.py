@@ -114,7 +114,7 @@ class Rankings:
         array([[1, 0, 2],
                [0, 1, 2]], dtype=int32)
         """
-        rows = [as_list(order, "order", row) for row, order in enumerate(orders)]
+        rows = [as_list(order, f"order {row}") for row, order in enumerate(orders)]
         if not rows:
             raise ValueError("no orders were given")
         labels = tuple(rows[0]) if items is None else tuple(items)
@@ -235,7 +235,7 @@ class Rankings:
         rows = []
         for row, ballot in enumerate(ballots):
             scores = np.full(len(labels), -np.inf)
-            for place, choice in enumerate(as_list(ballot, "ballot", row)):
+            for place, choice in enumerate(as_list(ballot, f"ballot {row}")):
                 item = chosen(choice, index, row)
                 if item is not None and scores[item] == -np.inf:
                     scores[item] = -place

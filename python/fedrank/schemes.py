@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._input import as_integers, as_phi, whole
+from fedrank._input import as_phi, whole
 from fedrank._random import RNG, seed_bytes
 from fedrank.consensus import Consensus
 from fedrank.rankings import as_rankings
@@ -36,6 +36,11 @@ class Scheme:
         self.clients = whole("clients", clients)
         self.phi = as_phi(phi)
         self.max_samples = None if max_samples is None else whole("max_samples", max_samples)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if "_core_scheme" in self.__dict__:  # set last
+            raise AttributeError("a scheme cannot be changed: make another one")
+        super().__setattr__(name, value)
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -343,7 +348,7 @@ def read_json(text: str, what: str) -> Any:
     """Parse JSON that may come from a stranger."""
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"a {what} must be JSON: {error}") from None
 
 
@@ -359,10 +364,18 @@ def as_message(message: ArrayLike) -> NDArray[np.uint64]:
     entries = np.asarray(message)
     if entries.ndim != 1:
         raise ValueError(f"a message is one row of entries, not {entries.ndim}-dimensional")
-    if entries.dtype == np.uint64:
-        return np.ascontiguousarray(entries)
     if entries.size and entries.dtype.kind not in "iu":
-        entries = as_integers(entries, "entries")[0]
+        # Wide integers in a list become floats or objects: look at them one by one.
+        values = message if isinstance(message, list | tuple) else entries
+        whole_numbers = []
+        for index, value in enumerate(values):
+            # The value may be private, so it is not told.
+            if not isinstance(value, int | float | np.number) or not 0 <= value < 2**64:
+                raise ValueError(f"entry {index} is negative, too large or not a whole number")
+            if not isinstance(value, int | np.integer) and not float(value).is_integer():
+                raise ValueError(f"entry {index} is not a whole number")
+            whole_numbers.append(int(value))
+        entries = np.array(whole_numbers, dtype=np.uint64)
     if entries.size and entries.min() < 0:
         raise ValueError(f"entry {int(np.argmax(entries < 0))} is negative")
     return np.ascontiguousarray(entries, dtype=np.uint64)

@@ -83,6 +83,14 @@ class Client:
         It holds secrets: keep it as such. Use it once: two processes that go on from one state can
         be made to give both secrets of a client. Save the new state before the reply leaves, then
         delete the old one.
+
+        Examples
+        --------
+        >>> from fedrank import Borda, Study
+        >>> client = Client(Study(Borda(n=2, clients=2)), me=0)
+        >>> state = client.state()
+        >>> Client.resume(state).advertise() == client.advertise()
+        True
         """
         study = self.study.to_json().encode()
         head = self.round.to_bytes(4, "little") + len(study).to_bytes(4, "little")
@@ -181,6 +189,8 @@ class Server:
 
 def parameters(study: Study, round: int) -> tuple[bytes, int, int, int, _core.Scheme]:
     """Reduce a study to what the core must know of it."""
+    if not isinstance(study, Study):
+        raise ValueError(f"study must be a Study, not {study!r}")
     return (
         bytes.fromhex(study.digest),
         len(study.roster),

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from fedrank._input import check_items, whole
+from fedrank._input import as_list, check_items, whole
 from fedrank.schemes import Borda, Lehmer, canonical, read_json, scheme_from_json
 
 FORMAT = 1
@@ -70,7 +70,9 @@ class Study:
             raise ValueError(f"a study has at most {MOST_CLIENTS} clients, not {clients}")
         if isinstance(roster, str):
             raise ValueError("the roster must be a list of names, not one name")
-        self.roster = tuple(map(str, range(clients))) if roster is None else tuple(roster)
+        if roster is None:
+            roster = map(str, range(clients))
+        self.roster = tuple(as_list(roster, "roster"))
         if len(self.roster) != clients:
             raise ValueError(
                 f"the roster has {len(self.roster)} clients but the scheme is made for {clients}"
@@ -85,6 +87,16 @@ class Study:
                 f"threshold must be more than half of the {clients} clients and at most all, "
                 f"not {self.threshold}"
             )
+        try:
+            text = self.to_json().encode()
+        except UnicodeEncodeError:
+            raise ValueError("a label or a name is not text that can be written") from None
+        self._digest = hashlib.sha256(text).hexdigest()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if "_digest" in self.__dict__:  # set last
+            raise AttributeError("a study cannot be changed: make another one")
+        super().__setattr__(name, value)
 
     def to_json(self) -> str:
         """Write the study as canonical JSON: one spelling, so one digest.
@@ -133,7 +145,7 @@ class Study:
     @property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON, in hexadecimal: what parties compare."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        return self._digest
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Study) and self.to_json() == other.to_json()

@@ -93,26 +93,12 @@ impl Borda {
     pub fn decode(&self, total: &[u64], survivors: usize, ties: Ties) -> Result<Consensus> {
         self.size.admit_total(&self.layout, total, survivors)?;
         let n = self.size.n;
-        let samples = match (&self.midpoints, self.size.max_samples) {
-            (None, Some(most)) => most as u128,
-            _ => 1,
+        let possible = match (&self.midpoints, self.size.max_samples) {
+            (None, Some(samples)) => possible_sums(total, n, survivors, samples),
+            _ => total.iter().all(|&sum| u128::from(sum) <= survivors as u128 * (n - 1) as u128),
         };
-        let most = survivors as u128 * samples * (n - 1) as u128;
-        if total.iter().any(|&sum| u128::from(sum) > most) {
-            return Err(Error::Total {
-                problem: "an item's sum is above what these clients can send",
-            });
-        }
-        if self.midpoints.is_none() && n > 1 {
-            let all: u128 = total.iter().map(|&sum| u128::from(sum)).sum();
-            let one = (n * (n - 1) / 2) as u128;
-            let rankings = all / one;
-            let possible = survivors as u128..=survivors as u128 * samples;
-            let highest = total.iter().max().copied().unwrap_or(0);
-            let too_high = u128::from(highest) > rankings * (n - 1) as u128;
-            if !all.is_multiple_of(one) || !possible.contains(&rankings) || too_high {
-                return Err(Error::Total { problem: "its entries are not sums of whole rankings" });
-            }
+        if !possible {
+            return Err(Error::Total { problem: "no rankings of so many clients have these sums" });
         }
         let mut sums = total.to_vec();
         sums.resize(n, 0);
@@ -123,6 +109,28 @@ impl Borda {
         let (ranks, ties) = by_score(&sums, rng.as_mut());
         Ok(Consensus { ranks, ties, sums: Some(sums), ..Consensus::default() })
     }
+}
+
+/// Whether some rankings, at least one and at most `samples` of each client, have these sums.
+///
+/// The k best items of M rankings sum to at least M k (k − 1)/2, and all n to exactly that;
+/// conversely such sums can be had (they are majorized by those of M equal rankings).
+fn possible_sums(sums: &[u64], n: usize, survivors: usize, samples: usize) -> bool {
+    if n == 1 {
+        return true;
+    }
+    let least = |k: usize| (k * k.saturating_sub(1) / 2) as u128;
+    let all: u128 = sums.iter().map(|&sum| u128::from(sum)).sum();
+    let rankings = all / least(n);
+    let mut sorted = sums.to_vec();
+    sorted.sort_unstable();
+    let mut prefix = 0;
+    let enough = sorted.iter().enumerate().all(|(i, &sum)| {
+        prefix += u128::from(sum);
+        prefix >= rankings * least(i + 1)
+    });
+    let (fewest, most) = (survivors as u128, survivors as u128 * samples as u128);
+    enough && all == rankings * least(n) && (fewest..=most).contains(&rankings)
 }
 
 /// The place on whose side of the midpoints a mean lies; exactly on one, either.

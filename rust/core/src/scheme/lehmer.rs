@@ -52,12 +52,6 @@ impl Lehmer {
         Ok(Self { size, low_bits, decode, layout: layout(segments)? })
     }
 
-    /// Number of low bits, I.
-    #[must_use]
-    pub fn low_bits(&self) -> u32 {
-        self.low_bits
-    }
-
     /// The shape of a message.
     #[must_use]
     pub fn layout(&self) -> &Layout {
@@ -119,14 +113,12 @@ impl Lehmer {
                 Some(index) => highs[index],
                 None => 0,
             };
-            if u128::from(high) > u128::from(all) * (item >> self.low_bits) as u128 {
+            // A client whose low part is j has a high part of at most (item − j)/2^I.
+            let most = |(j, &count): (usize, &u64)| {
+                u128::from(count) * ((item - j) >> self.low_bits) as u128
+            };
+            if u128::from(high) > histogram.iter().enumerate().map(most).sum() {
                 let problem = "an item's high part is above what these clients can send";
-                return Err(Error::Total { problem });
-            }
-            let lows_sum: u128 = (0_u128..).zip(&histogram).map(|(j, &c)| j * u128::from(c)).sum();
-            let digits = (u128::from(high) << self.low_bits) + lows_sum;
-            if digits > u128::from(all) * item as u128 {
-                let problem = "an item's digits are above what these clients can send";
                 return Err(Error::Total { problem });
             }
             let mut rng = match ties {

@@ -17,7 +17,7 @@ use crate::ranking::Rankings;
 use layout::Segment;
 
 /// Most items, and most clients.
-const MOST: usize = 1 << 26;
+const MOST: usize = 1 << 24;
 
 /// Clients and samples that a scheme is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Size {
         // The upper bound is far above any use; a scheme may come from a stranger.
         let in_range = |name, value| match value {
             1..=MOST => Ok(()),
-            _ => Err(Error::Parameter { name, problem: "must be 1 to 67108864" }),
+            _ => Err(Error::Parameter { name, problem: "must be 1 to 16777216" }),
         };
         in_range("n", self.n)?;
         in_range("clients", self.clients)?;
