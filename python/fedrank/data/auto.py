@@ -1,0 +1,111 @@
+"""One reader for all: looks at the name and the first lines."""
+
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from fedrank._random import RNG
+from fedrank.data import preflib, tables
+from fedrank.data._files import SHEETS, PathLike, is_number, table_rows, text_lines
+from fedrank.data.ballots import BLT_HEAD, choice_columns, read_ballots
+from fedrank.data.expression import read_expression
+from fedrank.data.jester import read_jester
+from fedrank.data.sushi import read_sushi
+from fedrank.rankings import Rankings
+
+Reader: TypeAlias = Callable[[PathLike, RNG], Rankings]
+
+
+def read(path: PathLike, rng: RNG = None) -> Rankings:
+    """Read a file of any known layout.
+
+    The suffix decides for PrefLib (soc, soi, toc, toi), Sushi (order), Jester (zip) and BLT.
+    Otherwise the beginning does: a PrefLib header; the two numbers of a BLT profile; columns
+    called "1st choice" or "rank1" (ballots); a named column of names beside numbers
+    (expression); a spreadsheet without a header (Jester). All else is a table: of orders if
+    its first row is not of numbers, of ranks if that is a permutation from 0 or from 1, and
+    of scores otherwise. Call the layout's own reader where this guess is wrong or an option
+    is wanted.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    rng : None, int or numpy.random.Generator
+        Where ties and gaps are filled from, as each reader states.
+
+    Returns
+    -------
+    rankings : Rankings
+
+    Raises
+    ------
+    ValueError
+        If the file is broken, or of no known layout.
+
+    Examples
+    --------
+    >>> read("tests/samples/small.toi", rng=1)
+    Rankings: 6 rankings of 4 items (Ann, Bob, Cy, Dée)
+    >>> len(read("tests/samples/ranks.csv"))
+    2
+    """
+    suffix = Path(Path(path).name.lower().removesuffix(".gz")).suffix
+    reader = by_suffix(suffix) or by_content(path, suffix)
+    return reader(path, rng)
+
+
+def by_suffix(suffix: str) -> Reader | None:
+    """Reader of a suffix that leaves no doubt."""
+    if suffix[1:] in (*preflib.KINDS, "cat"):
+        return preflib.read_preflib
+    if suffix == ".blt":
+        return ballots
+    if suffix in (".parquet", ".pq"):
+        return table
+    if suffix == ".order":
+        return lambda path, _: read_sushi(path)
+    return jester if suffix == ".zip" else None
+
+
+def by_content(path: PathLike, suffix: str) -> Reader:
+    """Reader of a file that begins like this one."""
+    if suffix not in SHEETS:
+        first = text_lines(path)[0][1]
+        if first.startswith("#"):
+            return preflib.read_preflib
+        if BLT_HEAD.fullmatch(first):
+            return ballots
+    (_, header), (_, row) = [*islice(table_rows(path), 2), (0, [""]), (0, [""])][:2]
+    if choice_columns(header):
+        return ballots
+    if suffix in SHEETS and all(map(is_number, header)):
+        return jester
+    if header[0] and not is_number(row[0]) and row[1:] and all(map(is_number, row[1:])):
+        return lambda path, rng: read_expression(path, rng=rng)
+    return table
+
+
+def jester(path: PathLike, _: RNG) -> Rankings:
+    """Read ratings, where nothing is random."""
+    return read_jester(path)
+
+
+def ballots(path: PathLike, rng: RNG) -> Rankings:
+    """Read ballots by the rules that go without saying."""
+    return read_ballots(path, rng=rng)
+
+
+def table(path: PathLike, rng: RNG) -> Rankings:
+    """Read a table whose first row tells what it holds."""
+    row = [str(cell) for cell in tables.load(path)[2][0]]
+    if not all(map(is_number, row)):
+        return tables.read_table(path, "orders")
+    values = np.sort(np.array(row, dtype=np.float64))
+    for base in (0, 1):
+        if np.array_equal(values, np.arange(base, base + len(row))):
+            return tables.read_table(path, "ranks", base)
+    return tables.read_table(path, "scores", rng=rng)

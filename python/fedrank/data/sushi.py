@@ -1,0 +1,90 @@
+"""Kamishima's Sushi preferences: orders, and the regions of those who gave them."""
+
+from typing import overload
+
+import numpy as np
+
+from fedrank.data._files import PathLike, count, fail, text_lines
+from fedrank.rankings import Rankings
+
+REGION = 8  # column of sushi3.udata, from 0
+REGIONS = 10  # 0..9 are clients; 10 is dropped, as in the paper
+
+
+@overload
+def read_sushi(orders: PathLike, users: None = None) -> Rankings: ...
+@overload
+def read_sushi(orders: PathLike, users: PathLike) -> dict[int, Rankings]: ...
+def read_sushi(orders: PathLike, users: PathLike | None = None) -> Rankings | dict[int, Rankings]:
+    """Read ``sushi3a.5000.10.order`` and, for clients by region, ``sushi3.udata``.
+
+    Parameters
+    ----------
+    orders : str or path
+        First line ``10 1``, then lines ``0 10`` and the item numbers, best first.
+    users : str or path, optional
+        A line a person, in the same order; the region is the ninth of its columns.
+
+    Returns
+    -------
+    rankings : Rankings or dict of int to Rankings
+        All rankings in file order; with ``users``, those of each region 0..9 that has any.
+        Region 10 is dropped.
+
+    Raises
+    ------
+    ValueError
+        If a line is not a complete order, or the two files differ in length.
+
+    Examples
+    --------
+    >>> read_sushi("tests/samples/sushi.order")
+    Rankings: 5 rankings of 4 items
+    >>> parts = read_sushi("tests/samples/sushi.order", "tests/samples/sushi.udata")
+    >>> {region: len(part) for region, part in parts.items()}
+    {0: 1, 3: 2, 9: 1}
+    """
+    (first, head), *rows = text_lines(orders)
+    n = count(orders, first, head.split()[0], "the number of items")
+    wanted = set(map(str, range(n)))
+    parsed = []
+    for line, text in rows:
+        cells = text.split()
+        items = cells[2:]
+        if cells[:2] != ["0", str(n)] or len(items) != n:
+            fail(orders, line, f"{text[:40]!r} should be '0 {n}' and {n} item numbers")
+        if set(items) != wanted:
+            odd = next((item for item in items if item not in wanted), None)
+            fail(
+                orders,
+                line,
+                "an item is named twice" if odd is None else f"item {odd} is not one of 0..{n - 1}",
+            )
+        parsed.append([int(item) for item in items])
+    if not parsed:
+        fail(orders, None, "there is no order in it")
+    rankings = Rankings.from_orders(parsed)
+    if users is None:
+        return rankings
+    regions = read_regions(users)
+    if len(regions) != len(rankings):
+        fail(users, None, f"{len(regions)} people for {len(rankings)} orders: one line each")
+    return {
+        region: rankings[np.flatnonzero(regions == region)]
+        for region in range(REGIONS)
+        if (regions == region).any()
+    }
+
+
+def read_regions(users: PathLike) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Region of every person."""
+    regions = []
+    for line, text in text_lines(users):
+        cells = text.split()
+        if len(cells) <= REGION:
+            fail(users, line, f"{len(cells)} columns, and the region is in column {REGION} from 0")
+        region = count(users, line, cells[REGION], "the region")
+        if region > REGIONS:
+            fail(users, line, f"region {region} is not one of 0..{REGIONS}")
+        regions.append(region)
+    return np.array(regions, dtype=np.int64)
