@@ -181,6 +181,8 @@ def test_sushi_orders_and_regions():
         ("0 4 2 0 1 3", "7", "line 2: '7' should be"),
         ("0 4 2 0 1 3", "0 4 2 0 1 1", "line 2: an item is named twice"),
         ("0 4 2 0 1 3", "0 4 2 0 1 4", r"line 2: item 4 is not one of 0\.\.3"),
+        ("0 4 2 0 1 3", "0 4 2 0 1 x", "line 2: an item must be a whole number, not 'x'"),
+        ("4 1\n", "0 1\n", "line 1: there must be at least one item"),
         ("4 1\n", "x 1\n", "line 1: the number of items"),
     ],
 )
@@ -496,9 +498,10 @@ def test_real_categories_are_refused():
 
 def test_real_jester():
     parts = [real("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)]
-    votes = data.read_jester(parts)
-    assert len(data.read_jester(parts[0])) == 7200
-    assert votes.ranks.shape == (7200 + 6916, 100)
+    first, second = map(data.read_jester, parts)
+    assert (len(first), len(second)) == (7200, 6916)
+    votes = fr.Rankings(np.vstack([first.ranks, second.ranks]), first.items)
+    assert votes.n == 100
     score = fr.kemeny_score(fr.aggregate(votes, rng=0), votes)
     assert score == pytest.approx(19.228750, abs=5e-7)
 

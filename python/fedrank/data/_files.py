@@ -98,16 +98,21 @@ def csv_rows(path: PathLike, text: str) -> Iterator[Row]:
 
 def sheet_rows(path: PathLike, data: bytes) -> Iterator[Row]:
     """Rows of a workbook's first sheet, as text; whole numbers without a point."""
+    for line, row in raw_rows(path, data):
+        cells = [cell_text(cell) for cell in row]
+        if any(cells):
+            yield line, cells
+
+
+def raw_rows(path: PathLike, data: bytes) -> Iterator[tuple[int, list[Any]]]:
+    """Rows of a workbook's first sheet, as they are."""
     calamine = need("python_calamine")
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
         rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
     except (calamine.CalamineError, OSError) as error:
         fail(path, None, f"not a spreadsheet that can be read ({error})")
-    for line, row in enumerate(rows, 1):
-        cells = [cell_text(cell) for cell in row]
-        if any(cells):
-            yield line, cells
+    yield from enumerate(rows, 1)
 
 
 def cell_text(cell: object) -> str:
@@ -125,12 +130,12 @@ def cell_text(cell: object) -> str:
 
 def count(path: PathLike, line: int, text: str, what: str) -> int:
     """Check a whole number of at least 0."""
-    if not (text.isascii() and text.isdigit()):
-        fail(path, line, f"{what} must be a whole number, not {text!r}")
+    if not (text.isascii() and text.isdigit() and len(text) < 16):
+        fail(path, line, f"{what} must be a whole number, not {text[:40]!r}")
     return int(text)
 
 
-def numbers(path: PathLike, line: int, cells: Sequence[str]) -> NDArray[np.float64]:
+def numbers(path: PathLike, line: int, cells: Sequence[Any]) -> NDArray[np.float64]:
     """Cells as finite numbers."""
     try:
         values = np.array(cells, dtype=np.float64)
@@ -138,7 +143,7 @@ def numbers(path: PathLike, line: int, cells: Sequence[str]) -> NDArray[np.float
             return values
     except ValueError:
         pass
-    wrong = next(cell for cell in cells if not is_number(cell))
+    wrong = next(cell for cell in map(cell_text, cells) if not is_number(cell))
     said = repr(wrong) if wrong else "an empty cell"
     return fail(path, line, f"{said} is not a number; fill it in, or leave the line out")
 
@@ -176,7 +181,7 @@ def complete(
 ) -> Rankings:
     """Write every counted line out as ballots; each orders its ties and gaps on its own."""
     total = sum(counts)
-    if not total:
+    if not total or not items:
         fail(path, None, "there is no ballot in it")
     if total * len(items) > MOST_CELLS:
         fail(path, None, f"{total} ballots of {len(items)} items are too many to write out")

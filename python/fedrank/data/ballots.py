@@ -113,7 +113,7 @@ def read_records(
     for line, cells in rows:
         if len(cells) <= max(columns):
             fail(path, line, f"{len(cells)} columns where at least {max(columns) + 1} are due")
-        ballot: dict[str, int] = {}  # candidate: item line, in order of preference
+        ballot: dict[str, int] = {}  # candidate: its line; best first
         for choice in (cells[column] for column in columns):
             word = choice.lower()
             if word == OVERVOTE and stop:

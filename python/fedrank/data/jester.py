@@ -1,25 +1,28 @@
 """Jester's joke ratings, data set 1."""
 
+import io
 import os
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fedrank.data._files import (
     SHEETS,
     PathLike,
-    Row,
     csv_rows,
     fail,
     numbers,
-    sheet_rows,
+    raw_rows,
     table_rows,
 )
 from fedrank.rankings import Rankings
 
 UNRATED = 99
+BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)
 
 
 def read_jester(paths: PathLike | Iterable[PathLike]) -> Rankings:
@@ -77,22 +80,32 @@ def read_jester(paths: PathLike | Iterable[PathLike]) -> Rankings:
     return Rankings.from_scores(np.array(scores), range(1, width), ties="index")
 
 
-def rating_rows(path: PathLike) -> Iterator[Row]:
+def rating_rows(path: PathLike) -> Iterator[tuple[int, list[Any]]]:
     """Rows of a rating file, inside a zip or bare."""
     if Path(path).suffix.lower() != ".zip":
         yield from table_rows(path)
         return
+    data = Path(path).read_bytes()
     try:
-        with zipfile.ZipFile(path) as archive:
-            name = next(
-                (x for x in archive.namelist() if x.lower().endswith((*SHEETS, ".csv"))), None
-            )
-            if name is None:
-                fail(path, None, "there is no .xls in this archive")
-            data = archive.read(name)
-    except zipfile.BadZipFile as error:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            name = next(filter(ratings, archive.namelist()), "")
+            data = archive.read(name) if name else b""
+    except BROKEN as error:
         fail(path, None, f"the archive is broken or cut short ({error}); fetch it again")
+    if not name:
+        fail(path, None, "there is no .xls in this archive")
     if name.lower().endswith(".csv"):
         yield from csv_rows(path, data.decode("latin-1"))
     else:
-        yield from sheet_rows(path, data)
+        yield from raw_rows(path, data)
+
+
+def ratings(name: str) -> bool:
+    """Tell whether a member of an archive can hold ratings.
+
+    Examples
+    --------
+    >>> ratings("jester-data-1.xls"), ratings("__MACOSX/._jester-data-1.xls")
+    (True, False)
+    """
+    return name.lower().endswith((*SHEETS, ".csv")) and not name.startswith("__MACOSX/")

@@ -161,7 +161,8 @@ def score(path: PathLike, line: int, order: str, head: Head) -> NDArray[np.float
             fail(
                 path, line, f"{group} is a tie, and {head.kind} files have none: call it toc or toi"
             )
-        for item in map(int, tied):
+        for number in tied:
+            item = count(path, line, number, "an alternative")
             if not 1 <= item <= n:
                 fail(path, line, f"alternative {item} is not one of 1..{n}")
             if scores[item - 1] != -np.inf:

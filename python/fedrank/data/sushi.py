@@ -46,21 +46,19 @@ def read_sushi(orders: PathLike, users: PathLike | None = None) -> Rankings | di
     """
     (first, head), *rows = text_lines(orders)
     n = count(orders, first, head.split()[0], "the number of items")
-    wanted = set(map(str, range(n)))
+    if n < 1:
+        fail(orders, first, "there must be at least one item")
     parsed = []
     for line, text in rows:
         cells = text.split()
-        items = cells[2:]
-        if cells[:2] != ["0", str(n)] or len(items) != n:
+        if cells[:2] != ["0", str(n)] or len(cells) != n + 2:
             fail(orders, line, f"{text[:40]!r} should be '0 {n}' and {n} item numbers")
-        if set(items) != wanted:
-            odd = next((item for item in items if item not in wanted), None)
-            fail(
-                orders,
-                line,
-                "an item is named twice" if odd is None else f"item {odd} is not one of 0..{n - 1}",
-            )
-        parsed.append([int(item) for item in items])
+        items = [count(orders, line, cell, "an item") for cell in cells[2:]]
+        if max(items) >= n:
+            fail(orders, line, f"item {max(items)} is not one of 0..{n - 1}")
+        if len(set(items)) != n:
+            fail(orders, line, "an item is named twice")
+        parsed.append(items)
     if not parsed:
         fail(orders, None, "there is no order in it")
     rankings = Rankings.from_orders(parsed)
