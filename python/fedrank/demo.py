@@ -29,6 +29,8 @@ def run(
     picture: Path | None,
 ) -> None:
     """Sample, federate, print the tables and draw the picture."""
+    if not 0 <= phi <= 1:  # a NaN passes the option's own bounds in some versions
+        raise ValueError(f"--phi must be in [0, 1], not {phi}")
     least = max(3, 2 * clients // 3 + 1)
     if clients - dropouts < least:
         raise ValueError(
