@@ -20,9 +20,9 @@ class Progress:
         self.start = time.monotonic()
         self.bar: Bar | None = None
 
-    def advance(self) -> None:
-        """Count one step."""
-        self.done += 1
+    def advance(self, steps: int = 1) -> None:
+        """Count steps."""
+        self.done += steps
         if self.bar is None and time.monotonic() - self.start > PATIENCE and sys.stderr.isatty():
             self.bar = Bar(console=Console(stderr=True), transient=True)
             self.bar.start()

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 import fedrank
+from fedrank.cli.data import app as data_app
 from fedrank.cli.demo import demo
 
 app = typer.Typer(
@@ -57,3 +58,4 @@ def options(
 
 
 app.command()(demo)
+app.add_typer(data_app, name="data")
