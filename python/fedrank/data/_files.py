@@ -1,18 +1,28 @@
-"""What the readers share: text whatever its encoding, rows of cells, errors with a place."""
+"""What the readers share: text whatever its encoding, rows of cells, errors with a place.
 
+Text is read line by line, and rows are ranked block by block: a file may be larger than the
+memory as long as its rankings are not.
+"""
+
+import codecs
 import csv
 import gzip
 import importlib
 import io
 import os
+import re
 import zlib
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import IO, Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._progress import Progress
 from fedrank._random import RNG
 from fedrank.rankings import Rankings
 
@@ -20,7 +30,9 @@ PathLike: TypeAlias = str | os.PathLike[str]
 Row: TypeAlias = tuple[int, list[str]]
 """A line number, from 1, and its cells."""
 
-MOST_CELLS = 2**31  # of expanded ballots: 16 GiB of scores
+BLOCK_BYTES = 1 << 18  # read at a time
+BLOCK_CELLS = 1 << 20  # ranked at a time
+MOST_CELLS = 2**31  # of expanded ballots: 8 GiB of ranks
 SHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 
 
@@ -40,53 +52,142 @@ def need(module: str) -> Any:
         ) from None
 
 
-def read_text(path: PathLike) -> str:
-    """Text of a file, unzipped if gzipped: UTF-8, or UTF-16 with its mark, else Latin-1.
+class Counted(io.RawIOBase):
+    """A file that moves a progress bar as it is read."""
+
+    def __init__(self, raw: IO[bytes], progress: Progress) -> None:
+        self.file = raw
+        self.progress = progress
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seekable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Go elsewhere."""
+        return self.file.seek(offset, whence)
+
+    def readinto(self, buffer: Any) -> int:
+        """Read, and count."""
+        size: int = self.file.readinto(buffer)  # type: ignore[attr-defined]
+        self.progress.advance(size)
+        return size
+
+
+@contextmanager
+def open_text(path: PathLike) -> Iterator[Iterator[str]]:
+    r"""Lines of a file, unzipped if gzipped: UTF-8, or UTF-16 with its mark, else Latin-1.
+
+    The bytes are gone through once to find the encoding, and to refuse what is empty, broken
+    or no text before any of it is used; and once to give the lines.
 
     Examples
     --------
-    >>> read_text("tests/samples/latin1.soi").splitlines()[4]
-    '# ALTERNATIVE NAME 1: Zoë'
+    >>> with open_text("tests/samples/latin1.soi") as lines:
+    ...     list(lines)[4]
+    '# ALTERNATIVE NAME 1: Zoë\n'
     """
-    data = Path(path).read_bytes()
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            fail(path, None, f"the gzip stream is broken or cut short ({error}); fetch it again")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        text = data.decode("utf-16", errors="replace")
-    else:
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text = data.decode("latin-1")
-    if not text.strip():
+    with Path(path).open("rb", buffering=0) as opened:
+        # A pipe can be read once only.
+        raw = opened if opened.seekable() else io.BytesIO(opened.read())
+        size = raw.seek(0, os.SEEK_END)
+        raw.seek(0)
+        with Progress(Path(path).name, 2 * size) as progress:
+            data = io.BufferedReader(Counted(raw, progress), BLOCK_BYTES)
+            if data.peek(2).startswith(b"\x1f\x8b"):
+                data = io.BufferedReader(gzip.GzipFile(fileobj=data), BLOCK_BYTES)  # type: ignore[arg-type]
+            encoding = find_encoding(path, data)
+            data.seek(0)
+            errors = "replace" if encoding == "utf-16" else "strict"
+            yield io.TextIOWrapper(data, encoding, errors)
+
+
+def find_encoding(path: PathLike, data: IO[bytes]) -> str:
+    """Name of the encoding, after a look at all bytes."""
+    encoding = "utf-8-sig"
+    decoder = codecs.getincrementaldecoder(encoding)()
+    blank = first = more = True
+    try:
+        while more:
+            block = data.read(BLOCK_BYTES)
+            more = block != b""
+            if first and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                encoding = "utf-16"
+                decoder = codecs.getincrementaldecoder(encoding)("replace")
+            first = False
+            try:
+                text = decoder.decode(block, not more)
+            except UnicodeDecodeError:
+                held = decoder.getstate()[0]  # a character that a block's end cut in two
+                encoding = "latin-1"
+                decoder = codecs.getincrementaldecoder(encoding)()
+                text = decoder.decode(held + block)
+            if "\0" in text:
+                fail(path, None, "this is not text")
+            blank = blank and not text.strip()
+    except (OSError, EOFError, zlib.error) as error:
+        fail(path, None, f"the gzip stream is broken or cut short ({error}); fetch it again")
+    if blank:
         fail(path, None, "the file is empty")
-    if "\0" in text:
-        fail(path, None, "this is not text")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return encoding
 
 
-def text_lines(path: PathLike) -> list[tuple[int, str]]:
-    """Non-blank lines, stripped, with their numbers from 1."""
-    lines = enumerate(read_text(path).split("\n"), 1)
-    return [(number, line.strip()) for number, line in lines if line.strip()]
+@contextmanager
+def text_lines(path: PathLike) -> Iterator[Iterator[tuple[int, str]]]:
+    """Non-blank lines, of which there is one at least, stripped, with their numbers from 1."""
+    with open_text(path) as lines:
+        yield numbered(lines)
 
 
-def table_rows(path: PathLike) -> Iterator[Row]:
+def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    r"""Non-blank lines, stripped, with their numbers from 1.
+
+    Examples
+    --------
+    >>> list(numbered(["a\n", " \n", "b"]))
+    [(1, 'a'), (3, 'b')]
+    """
+    for number, line in enumerate(lines, 1):
+        if text := line.strip():
+            yield number, text
+
+
+def first_line(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
+    r"""First line that is not blank, and all lines once more.
+
+    Examples
+    --------
+    >>> first, again = first_line(iter(["\n", "a\n", "b\n"]))
+    >>> first, list(again)
+    ('a\n', ['\n', 'a\n', 'b\n'])
+    """
+    seen = []
+    for line in lines:
+        seen.append(line)
+        if line.strip():
+            return line, chain(seen, lines)
+    return "", iter(seen)
+
+
+@contextmanager
+def table_rows(path: PathLike) -> Iterator[Iterator[Row]]:
     """Rows of a spreadsheet's first sheet, or of a CSV or TSV; blank ones are left out."""
     if Path(path).suffix.lower() in SHEETS:
-        yield from sheet_rows(path, Path(path).read_bytes())
+        yield sheet_rows(path, Path(path).read_bytes())
     else:
-        yield from csv_rows(path, read_text(path))
+        with open_text(path) as lines:
+            yield csv_rows(path, lines)
 
 
-def csv_rows(path: PathLike, text: str) -> Iterator[Row]:
+def csv_rows(path: PathLike, lines: Iterator[str]) -> Iterator[Row]:
     """Rows of CSV, TSV or semicolon-separated text: whichever mark the first line has most of."""
-    first = text.lstrip("\n").split("\n", 1)[0]
+    first, lines = first_line(lines)
     mark = max("\t,;", key=first.count)
-    reader = csv.reader(io.StringIO(text), delimiter=mark, strict=True)
+    reader = csv.reader(lines, delimiter=mark, strict=True)
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
@@ -135,7 +236,7 @@ def count(path: PathLike, line: int, text: str, what: str) -> int:
     return int(text)
 
 
-def numbers(path: PathLike, line: int, cells: Sequence[Any]) -> NDArray[np.float64]:
+def numbers(path: PathLike, line: int | None, cells: Sequence[Any]) -> NDArray[np.float64]:
     """Cells as finite numbers."""
     try:
         values = np.array(cells, dtype=np.float64)
@@ -172,17 +273,105 @@ def first_repeat(labels: Sequence[str]) -> str | None:
     return None
 
 
-def complete(
-    path: PathLike,
-    scores: list[NDArray[np.float64]],
-    counts: list[int],
-    items: Sequence[str],
-    rng: RNG,
-) -> Rankings:
-    """Write every counted line out as ballots; each orders its ties and gaps on its own."""
-    total = sum(counts)
-    if not total or not items:
-        fail(path, None, "there is no ballot in it")
-    if total * len(items) > MOST_CELLS:
-        fail(path, None, f"{total} ballots of {len(items)} items are too many to write out")
-    return Rankings.from_scores(np.repeat(scores, counts, axis=0), items, "random", rng)
+class Blocks:
+    """Rows that are ranked a block at a time, as they come.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to complain of.
+    rank : callable
+        Gives the ranks of a block of rows.
+
+    Examples
+    --------
+    >>> blocks = Blocks("a.csv", by_scores("index", None))
+    >>> blocks.add([0.5, 2.0])
+    >>> blocks.ranks()
+    array([[1, 0]], dtype=int32)
+    """
+
+    def __init__(self, path: PathLike, rank: Callable[[list[Any]], NDArray[np.int32]]) -> None:
+        self.path = path
+        self.rank = rank
+        self.block: list[Any] = []
+        self.lines: list[int | None] = []
+        self.ranked = array("i")
+        self.n = 0
+        self.rows = 0
+
+    def add(self, row: Sequence[Any] | NDArray[np.float64], line: int | None = None) -> None:
+        """Take a row in, and the line to name if it cannot be ranked."""
+        self.block.append(row)
+        self.lines.append(line)
+        self.rows += 1
+        if len(self.block) * len(row) >= BLOCK_CELLS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Rank the rows that wait."""
+        if not self.block:
+            return
+        try:
+            ranks = self.rank(self.block)
+        except ValueError as error:
+            self.complain(str(error))
+        self.n = ranks.shape[1]
+        self.ranked.frombytes(np.ascontiguousarray(ranks, dtype=np.int32).data.cast("B"))
+        self.block.clear()
+        self.lines.clear()
+
+    def complain(self, problem: str) -> NoReturn:
+        """Name the line of a row that is at fault, or its number in the file."""
+        place = re.match(r"row (\d+)(:? )", problem)
+        if place is None:
+            fail(self.path, None, problem)
+        row, rest = int(place[1]), problem[place.end() :]
+        if (line := self.lines[row]) is not None:
+            fail(self.path, line, rest)
+        before = self.rows - len(self.block)
+        fail(self.path, None, f"row {before + row}{place[2]}{rest}")
+
+    def ranks(self) -> NDArray[np.int32]:
+        """Return the ranks of all rows."""
+        self.flush()
+        return np.frombuffer(self.ranked, dtype=np.int32).reshape(self.rows, self.n)
+
+
+def by_scores(ties: str, rng: RNG) -> Callable[[list[Any]], NDArray[np.int32]]:
+    """Rank blocks by their scores; every block draws on, from the same ``rng``.
+
+    Examples
+    --------
+    >>> by_scores("index", None)([[1.0, 3.0, 1.0]])
+    array([[1, 0, 2]], dtype=int32)
+    """
+    draws = None if rng is None else np.random.default_rng(rng)
+    return lambda block: Rankings.from_scores(np.array(block), None, ties, draws).ranks
+
+
+class Ballots:
+    """Counted lines, written out as ballots; each orders its ties and gaps on its own."""
+
+    def __init__(self, path: PathLike, rng: RNG) -> None:
+        self.path = path
+        self.blocks = Blocks(path, by_scores("random", rng))
+        self.total = 0
+
+    def add(self, scores: NDArray[np.float64], count: int = 1) -> None:
+        """Take in a line that counts for so many."""
+        self.total += count
+        if self.total * len(scores) > MOST_CELLS:
+            fail(
+                self.path,
+                None,
+                f"{self.total} ballots of {len(scores)} items are too many to write out",
+            )
+        for _ in range(count):
+            self.blocks.add(scores)
+
+    def rankings(self, items: Sequence[str]) -> Rankings:
+        """Return all ballots, complete."""
+        if not self.total or not items:
+            fail(self.path, None, "there is no ballot in it")
+        return Rankings.trusted(self.blocks.ranks(), tuple(items))

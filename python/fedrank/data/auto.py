@@ -9,7 +9,16 @@ import numpy as np
 
 from fedrank._random import RNG
 from fedrank.data import preflib, tables
-from fedrank.data._files import SHEETS, PathLike, is_number, table_rows, text_lines
+from fedrank.data._files import (
+    SHEETS,
+    PathLike,
+    Row,
+    csv_rows,
+    first_line,
+    is_number,
+    open_text,
+    sheet_rows,
+)
 from fedrank.data.ballots import BLT_HEAD, choice_columns, read_ballots
 from fedrank.data.expression import read_expression
 from fedrank.data.jester import read_jester
@@ -73,13 +82,18 @@ def by_suffix(suffix: str) -> Reader | None:
 
 def by_content(path: PathLike, suffix: str) -> Reader:
     """Reader of a file that begins like this one."""
-    if suffix not in SHEETS:
-        first = text_lines(path)[0][1]
-        if first.startswith("#"):
-            return preflib.read_preflib
-        if BLT_HEAD.fullmatch(first):
-            return ballots
-    (_, header), (_, row) = [*islice(table_rows(path), 2), (0, [""]), (0, [""])][:2]
+    if suffix in SHEETS:
+        top = [*islice(sheet_rows(path, Path(path).read_bytes()), 2)]
+    else:
+        with open_text(path) as text:
+            first, lines = first_line(text)
+            if first.lstrip().startswith("#"):
+                return preflib.read_preflib
+            if BLT_HEAD.fullmatch(first.strip()):
+                return ballots
+            top = [*islice(csv_rows(path, lines), 2)]
+    blank: Row = (0, [""])
+    (_, header), (_, row) = [*top, blank, blank][:2]
     if choice_columns(header):
         return ballots
     if suffix in SHEETS and all(map(is_number, header)):
@@ -101,7 +115,8 @@ def ballots(path: PathLike, rng: RNG) -> Rankings:
 
 def table(path: PathLike, rng: RNG) -> Rankings:
     """Read a table whose first row tells what it holds."""
-    row = [str(cell) for cell in tables.load(path)[2][0]]
+    with tables.open_table(path) as (_, rows):
+        row = [str(cell) for cell in next(rows)[1]]
     if not all(map(is_number, row)):
         return tables.read_table(path, "orders")
     values = np.sort(np.array(row, dtype=np.float64))

@@ -1,8 +1,10 @@
 """Ranked ballots: cast vote records (a row a ballot) and BLT profiles (a line, counted)."""
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,20 +12,26 @@ from numpy.typing import NDArray
 from fedrank._random import RNG
 from fedrank.data._files import (
     SHEETS,
+    Ballots,
     PathLike,
-    complete,
+    Row,
     count,
+    csv_rows,
     fail,
+    first_line,
     first_repeat,
-    table_rows,
-    text_lines,
+    numbered,
+    open_text,
+    sheet_rows,
 )
 from fedrank.rankings import Rankings
 
 BLANK = ("", "undervote", "skipped", "blank")
 OVERVOTE = "overvote"
+END = -1
 CHOICE = re.compile(r"\b(\d+)(?:st|nd|rd|th)\s+choice\b|^(?:rank|choice)\s*_?(\d+)$", re.I | re.A)
 BLT_HEAD = re.compile(r"\d+\s+\d+", re.A)
+MOST_CANDIDATES = 1 << 20
 
 
 def read_ballots(
@@ -81,17 +89,23 @@ def read_ballots(
     """
     if overvote not in ("skip", "stop"):
         raise ValueError(f'overvote must be "skip" or "stop", not {overvote!r}')
-    if Path(path).suffix.lower() not in SHEETS:
-        lines = text_lines(path)
-        if BLT_HEAD.fullmatch(lines[0][1]):
-            if items is not None or choices is not None:
-                fail(path, 1, "a BLT profile names its own candidates: leave out items and choices")
-            return read_blt(path, lines, keep_blank, rng)
-    return read_records(path, items, choices, overvote == "stop", keep_blank, rng)
+    stop = overvote == "stop"
+    if Path(path).suffix.lower() in SHEETS:
+        rows = sheet_rows(path, Path(path).read_bytes())
+        return read_records(path, rows, items, choices, stop, keep_blank, rng)
+    with open_text(path) as text:
+        first, lines = first_line(text)
+        if not BLT_HEAD.fullmatch(first.strip()):
+            rows = csv_rows(path, lines)
+            return read_records(path, rows, items, choices, stop, keep_blank, rng)
+        if items is not None or choices is not None:
+            fail(path, 1, "a BLT profile names its own candidates: leave out items and choices")
+        return read_blt(path, numbered(lines), keep_blank, rng)
 
 
 def read_records(
     path: PathLike,
+    rows: Iterator[Row],
     items: Sequence[str] | None,
     choices: Sequence[str] | None,
     stop: bool,
@@ -99,7 +113,6 @@ def read_records(
     rng: RNG,
 ) -> Rankings:
     """Read cast vote records."""
-    rows = table_rows(path)
     first, header = next(rows, (1, []))
     columns = choice_columns(header) if choices is None else named(path, first, header, choices)
     if not columns:
@@ -109,32 +122,38 @@ def read_records(
             f"no column holds choices among {', '.join(map(repr, header[:12]))}: "
             "name them with choices=[…]",
         )
-    ballots = []
+    found = [] if items is None else [str(item) for item in items]
+    index = {name: i for i, name in enumerate(found)}
+    chosen = array("i")  # every ballot's candidates, best first, and END
     for line, cells in rows:
         if len(cells) <= max(columns):
             fail(path, line, f"{len(cells)} columns where at least {max(columns) + 1} are due")
-        ballot: dict[str, int] = {}  # candidate: its line; best first
+        ballot: dict[int, None] = {}  # a set that keeps its order
         for choice in (cells[column] for column in columns):
             word = choice.lower()
             if word == OVERVOTE and stop:
                 break
-            if word != OVERVOTE and word not in BLANK:
-                ballot.setdefault(choice, line)
+            if word == OVERVOTE or word in BLANK:
+                continue
+            if items is not None and choice not in index:
+                fail(path, line, f"{choice!r} is not one of the items {', '.join(found[:6])}")
+            ballot[index.setdefault(choice, len(index))] = None
         if ballot or keep_blank:
-            ballots.append(ballot)
-    found = sorted(set().union(*ballots)) if items is None else [str(item) for item in items]
-    if not found:
+            chosen.extend((*ballot, END))
+    if not index:
         fail(path, None, "there is no valid choice in it")
-    index = {name: i for i, name in enumerate(found)}
-    scores = []
-    for ballot in ballots:
-        row = np.full(len(found), -np.inf)
-        for place, (name, line) in enumerate(ballot.items()):
-            if name not in index:
-                fail(path, line, f"{name!r} is not one of the items {', '.join(found[:6])}")
-            row[index[name]] = -place
-        scores.append(row)
-    return complete(path, scores, [1] * len(scores), found, rng)
+    names = sorted(index) if items is None else found
+    places = {index[name]: i for i, name in enumerate(names)}
+    ballots = Ballots(path, rng)
+    row, place = np.full(len(names), -np.inf), 0
+    for candidate in chosen:
+        if candidate == END:
+            ballots.add(row)
+            row, place = np.full(len(names), -np.inf), 0
+        else:
+            row[places[candidate]] = -place
+            place += 1
+    return ballots.rankings(names)
 
 
 def choice_columns(header: Sequence[str]) -> list[int]:
@@ -157,30 +176,48 @@ def named(path: PathLike, line: int, header: list[str], choices: Sequence[str]) 
     return [header.index(name.strip()) for name in choices]
 
 
-def read_blt(path: PathLike, lines: list[tuple[int, str]], keep_blank: bool, rng: RNG) -> Rankings:
+def read_blt(
+    path: PathLike, lines: Iterator[tuple[int, str]], keep_blank: bool, rng: RNG
+) -> Rankings:
     """Read a profile with counts."""
-    n = int(lines[0][1].split()[0])
-    end = next((i for i, (_, text) in enumerate(lines) if i and text == "0"), None)
-    if end is None:
-        fail(path, lines[-1][0], "the ballots do not end with a line '0': the file is cut short")
-    names = [text.removeprefix('"').removesuffix('"').strip() for _, text in lines[end + 1 :]]
-    if not n <= len(names) <= n + 1:  # a title may follow
-        fail(path, lines[-1][0], f"{n} candidates are announced but {len(names)} named")
-    twice = first_repeat(names[:n])
-    if twice is not None:
-        fail(path, None, f"two candidates are called {twice!r}: rename one")
-    scores, counts = [], []
-    for line, text in lines[1:end]:
+    line, head = next(lines)
+    n = int(head.split()[0][:16])
+    if n > MOST_CANDIDATES:
+        fail(path, line, f"{n} candidates are too many: is this a profile?")
+    ballots = Ballots(path, rng)
+    for line, text in lines:
+        if text == "0":
+            break
+        if text.startswith('"'):
+            fail_unended(path, line)
         if text.startswith("-"):
             fail(path, line, f"{text!r} withdraws candidates: take them out of the file first")
         votes, *choices = text.split()
         if not choices or choices.pop() != "0":
             fail(path, line, f"{text[:60]!r} does not end with 0: is it cut short?")
         row = blt_scores(path, line, choices, n)
+        voters = count(path, line, votes, "a count")
         if keep_blank or (row > -np.inf).any():
-            counts.append(count(path, line, votes, "a count"))
-            scores.append(row)
-    return complete(path, scores, counts, names[:n], rng)
+            ballots.add(row, voters)
+    else:
+        fail_unended(path, line)
+    rest = list(lines)
+    names = [text.removeprefix('"').removesuffix('"').strip() for _, text in rest]
+    if not n <= len(names) <= n + 1:  # a title may follow
+        fail(
+            path,
+            rest[-1][0] if rest else line,
+            f"{n} candidates are announced but {len(names)} named",
+        )
+    twice = first_repeat(names[:n])
+    if twice is not None:
+        fail(path, None, f"two candidates are called {twice!r}: rename one")
+    return ballots.rankings(names[:n])
+
+
+def fail_unended(path: PathLike, line: int) -> NoReturn:
+    """Refuse a profile that is cut short."""
+    fail(path, line, "the ballots do not end with a line '0': the file is cut short")
 
 
 def blt_scores(path: PathLike, line: int, choices: list[str], n: int) -> NDArray[np.float64]:

@@ -94,8 +94,8 @@ def raw(repository: str, commit: str, path: str) -> str:
 
     Examples
     --------
-    >>> raw("a/b", "0" * 40, "c d.csv")[-6:]
-    'd.csv'
+    >>> raw("a/b", "0123", "c d.csv")
+    'https://raw.githubusercontent.com/a/b/0123/c%20d.csv'
     """
     return "/".join(
         ("https://raw.githubusercontent.com", repository, commit, path.replace(" ", "%20"))
@@ -235,9 +235,9 @@ SETS = (
                 text_only=True,
                 origin="from TCGA-LUAD's HTSeq-FPKM files (592 *.FPKM.txt.gz, as in "
                 "ceccaroni1884368/DE_TCGA-LUAD on GitHub at bb56765e, GDCdata/) take the 533 "
-                "primary tumours; a line each: the file's name without .FPKM.txt.gz, then the "
-                "value strings of the landmark genes in the list's order; header 'file' and the "
-                "symbols; tab-separated, gzipped",
+                "primary tumours, sorted by GDC file id; a line each: the file's name without "
+                ".FPKM.txt.gz, then the value strings of the landmark genes in the list's order; "
+                "header 'file' and the symbols; tab-separated, gzipped",
             ),
         ),
         home="https://portal.gdc.cancer.gov/projects/TCGA-LUAD",
@@ -264,8 +264,8 @@ SETS = (
                 text_only=True,
                 origin="from LUSC_PreprocessedData_paired_tumorPurity.rda (ELELAB/"
                 "LUAD_LUSC_TCGA_comparison on GitHub at f0dd3984) take the 35 tumours and the "
-                "926 landmark genes in it; a line a sample: barcode, then the counts in the "
-                "list's order; header 'sample' and the symbols; tab-separated, gzipped",
+                "926 landmark genes in it; a line a sample, in its order: barcode, then the counts "
+                "in the list's order; header 'sample' and the symbols; tab-separated, gzipped",
             ),
         ),
         home="https://portal.gdc.cancer.gov/projects/TCGA-LUSC",

@@ -1,13 +1,24 @@
 """Gene expression tables: every sample ranks the genes."""
 
 import os
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._random import RNG
-from fedrank.data._files import PathLike, fail, first_repeat, numbers, table_rows
+from fedrank.data._files import (
+    Blocks,
+    PathLike,
+    Row,
+    by_scores,
+    fail,
+    first_repeat,
+    numbers,
+    table_rows,
+)
 from fedrank.rankings import Rankings
 
 GENE_WORDS = ("gene", "symbol", "ensembl", "entrez", "hugo", "probe")
@@ -57,19 +68,71 @@ def read_expression(
     array([[1, 0],
            [0, 1]], dtype=int32)
     """
+    if ties not in ("index", "random", "error"):
+        raise ValueError(f'ties must be "index", "random" or "error", not {ties!r}')
     if genes_in not in (None, "rows", "columns"):
         raise ValueError(f'genes_in must be "rows" or "columns", not {genes_in!r}')
-    corner, columns, rows, values = read_matrix(path)
     wanted = None if genes is None else gene_list(genes)
-    side = genes_in or genes_side(path, corner, columns, rows, wanted)
-    if side == "rows":
-        columns, values = rows, values.T
-    wanted = columns if wanted is None else wanted
+    blocks = Blocks(path, by_scores(ties, rng))
+    names: list[str] = []
+    with table_rows(path) as lines:
+        corner, columns, rows = split_header(path, lines)
+        side = genes_in or (side_by_corner(path, corner) if wanted is None else None)
+        if side == "columns" or (wanted is not None and not side and set(wanted) <= set(columns)):
+            # A row is a sample, and is ranked as it comes.
+            wanted = columns if wanted is None else wanted
+            chosen = positions(path, wanted, columns)
+            for name, values in rows:
+                names.append(name)
+                blocks.add(values[chosen])
+            if side is None:
+                side_by_genes(path, wanted, columns, names)
+        else:
+            table = array("d")
+            for name, values in rows:
+                names.append(name)
+                table.frombytes(values.tobytes())
+            matrix = np.frombuffer(table).reshape(len(names), len(columns))
+            if wanted is None or (side or side_by_genes(path, wanted, columns, names)) == "rows":
+                columns, matrix = names, matrix.T
+            wanted = columns if wanted is None else wanted
+            chosen = positions(path, wanted, columns)
+            for values in matrix:
+                blocks.add(values[chosen])
+        return Rankings.trusted(blocks.ranks(), tuple(wanted))
+
+
+def split_header(
+    path: PathLike, lines: Iterator[Row]
+) -> tuple[str, list[str], Iterator[tuple[str, NDArray[np.float64]]]]:
+    """Name of the first column, names of the others, and the rows: a name and values."""
+    first, header = next(lines, (1, []))
+    row = next(lines, (first, []))
+    corner, columns = (header or [""])[0], header[1:]
+    if len(row[1]) == len(header) + 1:  # as R writes it: no corner
+        corner, columns = "", header
+    if not columns or not row[1]:
+        fail(path, first, "a header, a column of names and at least one value are needed")
+    return corner, columns, named_rows(path, chain([row], lines), len(columns) + 1)
+
+
+def named_rows(
+    path: PathLike, lines: Iterator[Row], width: int
+) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Name and values of each row."""
+    for line, cells in lines:
+        if len(cells) != width:
+            fail(path, line, f"{len(cells)} columns where {width} are due")
+        yield cells[0], numbers(path, line, cells[1:])
+
+
+def positions(path: PathLike, wanted: list[str], there: list[str]) -> NDArray[np.intp]:
+    """Where each gene is among those that are there."""
     used = set(wanted)
-    twice = first_repeat([name for name in columns if name in used]) or first_repeat(wanted)
+    twice = first_repeat([name for name in there if name in used]) or first_repeat(wanted)
     if twice is not None:
         fail(path, None, f"gene {twice!r} is there twice: keep one of them")
-    index = {name: i for i, name in enumerate(columns)}
+    index = {name: i for i, name in enumerate(there)}
     missing = [name for name in wanted if name not in index]
     if missing:
         fail(
@@ -78,41 +141,19 @@ def read_expression(
             f"{len(missing)} of {len(wanted)} genes are not in it, {missing[0]!r} first: "
             "leave them out of genes",
         )
-    chosen = values[:, [index[name] for name in wanted]]
-    try:
-        return Rankings.from_scores(chosen, wanted, ties, rng)
-    except ValueError as error:
-        fail(path, None, str(error))
+    return np.array([index[name] for name in wanted], dtype=np.intp)
 
 
-def read_matrix(path: PathLike) -> tuple[str, list[str], list[str], NDArray[np.float64]]:
-    """Name of the first column, column names, row names and values."""
-    lines = table_rows(path)
-    first, header = next(lines, (1, []))
-    corner, columns = (header or [""])[0], header[1:]
-    names: list[str] = []
-    values = []
-    for line, cells in lines:
-        if not names and len(cells) == len(header) + 1:  # as R writes it: no corner
-            corner, columns = "", header
-        if len(cells) != len(columns) + 1:
-            fail(path, line, f"{len(cells)} columns where {len(columns) + 1} are due")
-        names.append(cells[0])
-        values.append(numbers(path, line, cells[1:]))
-    if not values or not columns:
-        fail(path, first, "a header, a column of names and at least one value are needed")
-    return corner, columns, names, np.array(values)
+def side_by_genes(path: PathLike, wanted: list[str], columns: list[str], rows: list[str]) -> str:
+    """Tell where more of the genes are."""
+    across, down = (len(set(wanted).intersection(names)) for names in (columns, rows))
+    if across == down:
+        fail(path, None, f"{across} of the genes are in its rows and as many in its columns")
+    return "columns" if across > down else "rows"
 
 
-def genes_side(
-    path: PathLike, corner: str, columns: list[str], rows: list[str], wanted: list[str] | None
-) -> str:
-    """Tell whether the genes are in the rows or in the columns."""
-    if wanted is not None:
-        across, down = (len(set(wanted).intersection(names)) for names in (columns, rows))
-        if across == down:
-            fail(path, None, f"{across} of the genes are in its rows and as many in its columns")
-        return "columns" if across > down else "rows"
+def side_by_corner(path: PathLike, corner: str) -> str:
+    """Tell where the genes are from the name of the first column."""
     word = corner.lower()
     if any(known in word for known in GENE_WORDS):
         return "rows"
@@ -133,7 +174,10 @@ def gene_list(genes: PathLike | Iterable[str]) -> list[str]:
         if not names:
             raise ValueError("genes must name at least one gene")
         return names
-    table = [cells for _, cells in table_rows(genes)]
+    with table_rows(genes) as rows:
+        table = [cells for _, cells in rows]
+    if not table:
+        fail(genes, None, "there is no gene in it")
     header = [cell.lower() for cell in table[0]]
     if "symbol" not in header:
         return [cells[0] for cells in table]

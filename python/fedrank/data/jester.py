@@ -12,7 +12,9 @@ import numpy as np
 
 from fedrank.data._files import (
     SHEETS,
+    Blocks,
     PathLike,
+    by_scores,
     csv_rows,
     fail,
     numbers,
@@ -54,9 +56,9 @@ def read_jester(paths: PathLike | Iterable[PathLike]) -> Rankings:
     array([[1, 0, 2],
            [0, 1, 2]], dtype=int32)
     """
-    scores = []
     width = None
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    blocks = Blocks(listed[0] if listed else "", by_scores("index", None))
     for path in listed:
         for line, cells in rating_rows(path):
             width = width or len(cells)
@@ -74,16 +76,17 @@ def read_jester(paths: PathLike | Iterable[PathLike]) -> Rankings:
             if rated.all():
                 if np.abs(row[1:]).max() > 10:
                     fail(path, line, f"rating {row[1:][np.abs(row[1:]) > 10][0]} is not in -10..10")
-                scores.append(row[1:])
-    if not scores or width is None:
-        fail(listed[0] if listed else "", None, "nobody in it rated every joke")
-    return Rankings.from_scores(np.array(scores), range(1, width), ties="index")
+                blocks.add(row[1:])
+    if not blocks.rows or width is None:
+        fail(blocks.path, None, "nobody in it rated every joke")
+    return Rankings.trusted(blocks.ranks(), tuple(range(1, width)))
 
 
 def rating_rows(path: PathLike) -> Iterator[tuple[int, list[Any]]]:
     """Rows of a rating file, inside a zip or bare."""
     if Path(path).suffix.lower() != ".zip":
-        yield from table_rows(path)
+        with table_rows(path) as rows:
+            yield from rows
         return
     data = Path(path).read_bytes()
     try:
@@ -95,7 +98,7 @@ def rating_rows(path: PathLike) -> Iterator[tuple[int, list[Any]]]:
     if not name:
         fail(path, None, "there is no .xls in this archive")
     if name.lower().endswith(".csv"):
-        yield from csv_rows(path, data.decode("latin-1"))
+        yield from csv_rows(path, io.StringIO(data.decode("latin-1")))
     else:
         yield from raw_rows(path, data)
 

@@ -1,6 +1,8 @@
 """PrefLib's orders: soc, soi, toc, toi, in today's layout and the one before 2022."""
 
 import re
+from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._random import RNG
-from fedrank.data._files import PathLike, complete, count, fail, first_repeat, text_lines
+from fedrank.data._files import Ballots, PathLike, count, fail, first_repeat, text_lines
 from fedrank.rankings import Rankings
 
 KINDS = ("soc", "soi", "toc", "toi")
@@ -23,7 +25,7 @@ class Head(NamedTuple):
     items: list[str]
     voters: int
     unique: int | None
-    body: list[tuple[int, str, str]]  # line number, count, order
+    body: Iterator[tuple[int, str, str]]  # line number, count, order
 
 
 def read_preflib(path: PathLike, rng: RNG = None) -> Rankings:
@@ -56,42 +58,45 @@ def read_preflib(path: PathLike, rng: RNG = None) -> Rankings:
     >>> read_preflib("tests/samples/small.toi", rng=1)
     Rankings: 6 rankings of 4 items (Ann, Bob, Cy, Dée)
     """
-    lines = text_lines(path)
-    head = today(path, lines) if lines[0][1].startswith("#") else before_2022(path, lines)
-    twice = first_repeat(head.items)
-    if twice is not None:
-        fail(path, None, f"two alternatives are called {twice!r}: rename one")
-    counts = [count(path, line, votes.strip(), "a count") for line, votes, _ in head.body]
-    scores = [score(path, line, order, head) for line, _, order in head.body]
-    if head.unique is not None and head.unique != len(counts):
+    with text_lines(path) as lines:
+        first = next(lines)
+        split = today if first[1].startswith("#") else before_2022
+        head = split(path, chain([first], lines))
+        twice = first_repeat(head.items)
+        if twice is not None:
+            fail(path, None, f"two alternatives are called {twice!r}: rename one")
+        ballots = Ballots(path, rng)
+        unique = 0
+        for line, votes, order in head.body:
+            unique += 1
+            voters = count(path, line, votes.strip(), "a count")
+            ballots.add(score(path, line, order, head), voters)
+    if head.unique is not None and head.unique != unique:
         fail(
             path,
             None,
-            f"{head.unique} different orders are announced but {len(counts)} are there: "
+            f"{head.unique} different orders are announced but {unique} are there: "
             "the file is cut short or its header is wrong",
         )
-    if head.voters != sum(counts):
+    if head.voters != ballots.total:
         fail(
             path,
             None,
-            f"{head.voters} voters are announced but the counts sum to {sum(counts)}: "
+            f"{head.voters} voters are announced but the counts sum to {ballots.total}: "
             "the file is cut short or its header is wrong",
         )
-    return complete(path, scores, counts, head.items, rng)
+    return ballots.rankings(head.items)
 
 
-def today(path: PathLike, lines: list[tuple[int, str]]) -> Head:
+def today(path: PathLike, lines: Iterator[tuple[int, str]]) -> Head:
     """Split a file that begins with metadata."""
     keys: dict[str, tuple[int, str]] = {}
-    body = []
     for line, text in lines:
-        left, colon, right = text.partition(":")
-        if text.startswith("#"):
-            keys[left.lstrip("# ").strip().upper()] = line, right.strip()
-        elif not colon:
-            fail(path, line, f"{text[:40]!r} is not of the form 'count: order'; is it cut short?")
-        else:
-            body.append((line, left, right))
+        if not text.startswith("#"):
+            lines = chain([(line, text)], lines)
+            break
+        key, _, value = text.partition(":")
+        keys[key.lstrip("# ").strip().upper()] = line, value.strip()
     kind = keys.get("DATA TYPE", (0, Path(path).suffix[1:]))[1].lower()
     check_kind(path, kind)
 
@@ -111,31 +116,46 @@ def today(path: PathLike, lines: list[tuple[int, str]]) -> Head:
         fail(path, None, f"the header names more alternatives than the {n} it announces")
     unique = "NUMBER UNIQUE ORDERS"
     return Head(
-        kind, items, number("NUMBER VOTERS"), number(unique) if unique in keys else None, body
+        kind,
+        items,
+        number("NUMBER VOTERS"),
+        number(unique) if unique in keys else None,
+        orders(path, lines),
     )
 
 
-def before_2022(path: PathLike, lines: list[tuple[int, str]]) -> Head:
+def orders(path: PathLike, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
+    """Line number, count and order of each line below the metadata."""
+    for line, text in lines:
+        votes, colon, order = text.partition(":")
+        if not colon:
+            fail(path, line, f"{text[:40]!r} is not of the form 'count: order'; is it cut short?")
+        if not text.startswith("#"):
+            yield line, votes, order
+
+
+def before_2022(path: PathLike, lines: Iterator[tuple[int, str]]) -> Head:
     """Split a file that begins with the number of alternatives."""
     kind = Path(path).name.lower().removesuffix(".gz").rpartition(".")[2]
     check_kind(path, kind)
-    n = count(path, *lines[0], "the number of alternatives")
-    if len(lines) < n + 2:
-        fail(path, lines[-1][0], f"the file ends before {n} alternatives and their totals")
+    line, text = next(lines)
+    n = count(path, line, text, "the number of alternatives")
+    top = list(islice(lines, n + 1))
+    if len(top) < n + 1:
+        last = top[-1][0] if top else line
+        fail(path, last, f"the file ends before {n} alternatives and their totals")
     items = []
-    for i, (line, text) in enumerate(lines[1 : n + 1], 1):
+    for i, (line, text) in enumerate(top[:n], 1):
         number, _, name = text.partition(",")
         if number.strip() != str(i) or not name.strip():
             fail(path, line, f"{text[:40]!r} should be '{i},' and the alternative's name")
         items.append(name.strip())
-    line, text = lines[n + 1]
+    line, text = top[n]
     totals = [count(path, line, part.strip(), "a total") for part in text.split(",")]
     if len(totals) != 3:
         fail(path, line, f"{text[:40]!r} should be three totals: voters, their sum, orders")
-    body = []
-    for line, text in lines[n + 2 :]:
-        votes, _, order = text.partition(",")
-        body.append((line, votes, order))
+    parts = ((line, text.partition(",")) for line, text in lines)
+    body = ((line, votes, order) for line, (votes, _, order) in parts)
     return Head(kind, items, totals[1], totals[2], body)
 
 

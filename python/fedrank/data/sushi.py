@@ -4,7 +4,7 @@ from typing import overload
 
 import numpy as np
 
-from fedrank.data._files import PathLike, count, fail, text_lines
+from fedrank.data._files import Blocks, PathLike, count, fail, text_lines
 from fedrank.rankings import Rankings
 
 REGION = 8  # column of sushi3.udata, from 0
@@ -44,24 +44,7 @@ def read_sushi(orders: PathLike, users: PathLike | None = None) -> Rankings | di
     >>> {region: len(part) for region, part in parts.items()}
     {0: 1, 3: 2, 9: 1}
     """
-    (first, head), *rows = text_lines(orders)
-    n = count(orders, first, head.split()[0], "the number of items")
-    if n < 1:
-        fail(orders, first, "there must be at least one item")
-    parsed = []
-    for line, text in rows:
-        cells = text.split()
-        if cells[:2] != ["0", str(n)] or len(cells) != n + 2:
-            fail(orders, line, f"{text[:40]!r} should be '0 {n}' and {n} item numbers")
-        items = [count(orders, line, cell, "an item") for cell in cells[2:]]
-        if max(items) >= n:
-            fail(orders, line, f"item {max(items)} is not one of 0..{n - 1}")
-        if len(set(items)) != n:
-            fail(orders, line, "an item is named twice")
-        parsed.append(items)
-    if not parsed:
-        fail(orders, None, "there is no order in it")
-    rankings = Rankings.from_orders(parsed)
+    rankings = read_orders(orders)
     if users is None:
         return rankings
     regions = read_regions(users)
@@ -74,15 +57,43 @@ def read_sushi(orders: PathLike, users: PathLike | None = None) -> Rankings | di
     }
 
 
+def read_orders(path: PathLike) -> Rankings:
+    """Rankings of all people."""
+    blocks = Blocks(path, lambda orders: np.argsort(orders, axis=1).astype(np.int32))
+    with text_lines(path) as lines:
+        first, head = next(lines)
+        n = count(path, first, head.split()[0], "the number of items")
+        if n < 1:
+            fail(path, first, "there must be at least one item")
+        for line, text in lines:
+            cells = text.split()
+            if cells[:2] != ["0", str(n)] or len(cells) != n + 2:
+                fail(path, line, f"{text[:40]!r} should be '0 {n}' and {n} item numbers")
+            items = [count(path, line, cell, "an item") for cell in cells[2:]]
+            if max(items) >= n:
+                fail(path, line, f"item {max(items)} is not one of 0..{n - 1}")
+            if len(set(items)) != n:
+                fail(path, line, "an item is named twice")
+            blocks.add(items)
+    if not blocks.rows:
+        fail(path, None, "there is no order in it")
+    return Rankings.trusted(blocks.ranks())
+
+
 def read_regions(users: PathLike) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Region of every person."""
     regions = []
-    for line, text in text_lines(users):
-        cells = text.split()
-        if len(cells) <= REGION:
-            fail(users, line, f"{len(cells)} columns, and the region is in column {REGION} from 0")
-        region = count(users, line, cells[REGION], "the region")
-        if region > REGIONS:
-            fail(users, line, f"region {region} is not one of 0..{REGIONS}")
-        regions.append(region)
+    with text_lines(users) as lines:
+        for line, text in lines:
+            cells = text.split()
+            if len(cells) <= REGION:
+                fail(
+                    users,
+                    line,
+                    f"{len(cells)} columns, and the region is in column {REGION} from 0",
+                )
+            region = count(users, line, cells[REGION], "the region")
+            if region > REGIONS:
+                fail(users, line, f"region {region} is not one of 0..{REGIONS}")
+            regions.append(region)
     return np.array(regions, dtype=np.int64)

@@ -1,16 +1,31 @@
 """Plain tables of ranks, orders or scores under a header of labels."""
 
-import re
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fedrank._random import RNG
-from fedrank.data._files import PathLike, fail, first_repeat, is_number, need, numbers, table_rows
+from fedrank.data._files import (
+    Blocks,
+    PathLike,
+    by_scores,
+    fail,
+    first_repeat,
+    is_number,
+    need,
+    numbers,
+    table_rows,
+)
 from fedrank.rankings import Rankings
 
 KINDS = ("ranks", "orders", "scores")
+Rows: TypeAlias = Iterator[tuple[int | None, list[Any]]]
+"""Line numbers (None for Parquet) and cells."""
 
 
 def read_table(
@@ -52,51 +67,75 @@ def read_table(
     """
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
-    header, lines, rows = load(path)
-    check_header(path, header, rows, kind)
-    try:
-        if kind == "orders":
-            return Rankings.from_orders(rows)
-        if lines is not None:
-            rows = [numbers(path, line, row) for line, row in zip(lines, rows, strict=True)]
+    if ties not in ("random", "index", "error"):
+        raise ValueError(f'ties must be "random", "index" or "error", not {ties!r}')
+    with open_table(path) as (header, rows):
+        first = next(rows)
+        check_header(path, header, first[1], kind)
+        orders = Orders()
+        rank: Callable[[list[Any]], NDArray[np.int32]] = orders.rank
         if kind == "ranks":
-            return Rankings(np.array(rows), header, base)
-        return Rankings.from_scores(np.array(rows), header, ties, rng)
-    except ValueError as error:
-        if str(error).startswith(str(path)):
-            raise
-        place = re.match(r"row (\d+):? ", str(error))
-        if place is None or lines is None:
-            fail(path, None, str(error))
-        fail(path, lines[int(place[1])], str(error)[place.end() :])
+            rank = lambda block: Rankings(np.array(block), None, base).ranks  # noqa: E731
+        elif kind == "scores":
+            rank = by_scores(ties, rng)
+        blocks = Blocks(path, rank)
+        for line, cells in chain([first], rows):
+            text = kind != "orders" and line is not None
+            blocks.add(numbers(path, line, cells) if text else cells, line)
+        ranks = blocks.ranks()
+    return Rankings.trusted(ranks, orders.labels if kind == "orders" else tuple(header))
 
 
-def load(path: PathLike) -> tuple[list[str], list[int] | None, list[Any]]:
-    """Header, line numbers (None for Parquet) and rows."""
+class Orders:
+    """Ranks blocks of orders, whose labels are those of the first."""
+
+    def __init__(self) -> None:
+        self.labels: tuple[Hashable, ...] | None = None
+
+    def rank(self, block: list[Any]) -> NDArray[np.int32]:
+        """Rank a block."""
+        rankings = Rankings.from_orders(block, self.labels)
+        self.labels = rankings.item_labels
+        return rankings.ranks
+
+
+@contextmanager
+def open_table(path: PathLike) -> Iterator[tuple[list[str], Rows]]:
+    """Header and rows, of which there is one at least; an index without a name is left out."""
     if Path(path).suffix.lower() in (".parquet", ".pq"):
         polars = need("polars")
         try:
             frame = polars.read_parquet(Path(path).read_bytes())
         except polars.exceptions.PolarsError as error:
             fail(path, None, f"not a Parquet file that can be read ({error})")
-        header, lines, rows = list(frame.columns), None, [list(row) for row in frame.rows()]
+        yield table_parts(path, list(frame.columns), ((None, list(r)) for r in frame.iter_rows()))
     else:
-        (_, header), *body = table_rows(path)
-        for line, cells in body:
-            if len(cells) != len(header):
-                fail(path, line, f"{len(cells)} columns where the header has {len(header)}")
-        lines, rows = [line for line, _ in body], [cells for _, cells in body]
-    if not rows:
+        with table_rows(path) as rows:
+            _, header = next(rows, (1, [""]))
+            yield table_parts(path, header, rows)
+
+
+def table_parts(path: PathLike, header: list[str], rows: Rows) -> tuple[list[str], Rows]:
+    """Header and rows without the index, if there is one."""
+    first = next(rows, None)
+    if first is None:
         fail(path, None, "there is no row under the header")
-    if header[0] == "" and len(header) > 1:
-        header, rows = header[1:], [row[1:] for row in rows]
-    return header, lines, rows
+    skipped = 1 if header[0] == "" and len(header) > 1 else 0
+    return header[skipped:], whole_rows(path, chain([first], rows), len(header), skipped)
 
 
-def check_header(path: PathLike, header: list[str], rows: list[Any], kind: str) -> None:
+def whole_rows(path: PathLike, rows: Rows, width: int, skipped: int) -> Rows:
+    """Rows as wide as the header, without the index."""
+    for line, cells in rows:
+        if len(cells) != width:
+            fail(path, line, f"{len(cells)} columns where the header has {width}")
+        yield line, cells[skipped:]
+
+
+def check_header(path: PathLike, header: list[str], row: list[Any], kind: str) -> None:
     """Refuse a first line that is data: it would be lost without a word."""
     if kind == "orders":
-        if sorted(header) == sorted(map(str, rows[0])):
+        if sorted(header) == sorted(map(str, row)):
             fail(path, 1, "the first line looks like an order: put a header above it")
         return
     twice = first_repeat(header)
