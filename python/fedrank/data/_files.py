@@ -31,7 +31,7 @@ Row: TypeAlias = tuple[int, list[str]]
 """A line number, from 1, and its cells."""
 
 BLOCK_BYTES = 1 << 18  # read at a time
-BLOCK_CELLS = 1 << 20  # ranked at a time
+BLOCK_CELLS = 1 << 17  # ranked at a time
 MOST_CELLS = 2**31  # of expanded ballots: 8 GiB of ranks
 SHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 
