@@ -1,17 +1,22 @@
 """Readers: each on samples of its format, broken ones too, and on the real data if present."""
 
 import gzip
+import io
 import os
 import sys
+import threading
+import tracemalloc
 import zipfile
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import fedrank as fr
-from fedrank import data
+from fedrank import _progress, data
+from fedrank.data import _files
 
 SAMPLES = Path(__file__).parent / "samples"
 DATA = Path(os.environ.get("FEDRANK_DATA") or Path(__file__).parents[2] / "shared" / "data")
@@ -471,6 +476,231 @@ def test_without_the_extra_it_says_how_to_get_it(monkeypatch, tmp_path):
 def test_importing_loads_neither_polars_nor_calamine(python):
     code = "import sys, fedrank.data; print({'polars', 'python_calamine'} & set(sys.modules))"
     assert python(code).stdout.strip() == "set()"
+
+
+# --- what may befall any of them ---
+
+TEXTS = [
+    "small.soc",
+    "old.soc",
+    "old.toc",
+    "small.toi",
+    "latin1.soi",
+    "sushi.order",
+    "cvr.csv",
+    "profile.csv",
+    "expression.tsv",
+    "expression_by_gene.csv.gz",
+    "ranks.csv",
+    "orders.csv",
+    "scores.tsv",
+]
+
+
+def sample(name):
+    content = (SAMPLES / name).read_bytes()
+    return gzip.decompress(content) if name.endswith(".gz") else content
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_may_be_gzipped_or_have_other_line_ends_or_a_mark(write, name):
+    whole = data.read(SAMPLES / name, rng=1)
+    plain = sample(name)
+    name = name.removesuffix(".gz")
+    variants = {
+        name: plain.replace(b"\n", b"\r\n"),
+        f"r.{name}": plain.replace(b"\n", b"\r"),
+        f"{name}.gz": gzip.compress(plain[:50]) + gzip.compress(plain[50:]),  # two members
+    }
+    if name != "latin1.soi":
+        variants[f"mark.{name}"] = b"\xef\xbb\xbf" + plain
+        variants[f"wide.{name}"] = plain.decode().encode("utf-16")
+    for variant, content in variants.items():
+        assert data.read(write(variant, content), rng=1) == whole
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_bad_encodings(write, name):
+    plain = sample(name)
+    name = name.removesuffix(".gz")
+    with pytest.raises(ValueError, match=f"{name}: this is not text"):
+        data.read(write(name, plain + b"\0"))
+    with pytest.raises(ValueError, match=f"{name}: this is not text"):
+        data.read(write(name, "a\0b".encode("utf-16")))
+    with pytest.raises(ValueError, match=name):
+        data.read(write(name, plain.decode("latin-1").encode("utf-16-le")))  # without its mark
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("small.soc", b"Ann", b"Zo\xeb"),
+        ("cvr.csv", b"Ann", b"Zo\xeb"),
+        ("profile.csv", b"Ann", b"Zo\xeb"),
+        ("expression.tsv", b"EGFR", b"Zo\xeb"),
+        ("ranks.csv", b"ann", b"Zo\xeb"),
+        ("orders.csv", b"ann", b"Zo\xeb"),
+        ("scores.tsv", b"ann", b"Zo\xeb"),
+    ],
+)
+def test_names_that_are_not_utf_8_are_latin_1(write, name, old, new):
+    assert "Zoë" in data.read(write(name, sample(name).replace(old, new)), rng=1).items
+
+
+def test_the_last_byte_may_decide_the_encoding(write):
+    filler = "".join(f"# NOTE {i}: é\n" for i in range(60_000)).encode()
+    text = sample("small.soc").replace(b"# NUMBER VOTERS", filler + b"# NUMBER VOTERS")
+    name = b"# ALTERNATIVE NAME 1: Ann"
+    assert data.read_preflib(write("a.soc", text.replace(name, name + "é".encode()))).items[0] == (
+        "Anné"
+    )
+    # One byte that is not UTF-8, at the end: all of it is Latin-1.
+    mixed = text.replace(name, name + "é".encode()).replace(b"Cy/Cyril", b"Cy\xe9")
+    assert data.read_preflib(write("b.soc", mixed)).items == ("AnnÃ©", "Bob: the second", "Cyé")
+
+
+@pytest.mark.parametrize("size", [2, 3, 7])
+@pytest.mark.parametrize("name", TEXTS)
+def test_blocks_of_any_size_give_the_same(monkeypatch, write, name, size):
+    whole = data.read(SAMPLES / name, rng=1)
+    wide = None if name == "latin1.soi" else sample(name).decode().encode("utf-16")
+    monkeypatch.setattr(_files, "BLOCK_BYTES", size)
+    assert data.read(SAMPLES / name, rng=1) == whole
+    if wide is not None:
+        assert data.read(write(name.removesuffix(".gz"), wide), rng=1) == whole
+
+
+@pytest.mark.parametrize("name", ["small.soc", "old.soc", "old.toc"])
+def test_a_complete_order_cut_anywhere_is_refused(write, name):
+    whole, text = data.read(SAMPLES / name, rng=1), sample(name)
+    for end in range(len(text.rstrip())):
+        with pytest.raises(ValueError, match=name):
+            data.read(write(name, text[:end]))
+    assert data.read(write(name, text.rstrip()), rng=1).ranks.shape == whole.ranks.shape
+
+
+def test_a_gzip_cut_anywhere_is_refused(write):
+    whole = gzip.compress(sample("small.soc"))
+    for end in range(2, len(whole)):
+        with pytest.raises(ValueError, match="gzip stream is broken or cut short"):
+            data.read(write("a.soc.gz", whole[:end]))
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("u.udata", "the file is empty"),
+        ("a.csv.gz", "the file is empty"),
+        ("a.zip", "archive is broken"),
+        ("a.xls", "not a spreadsheet"),
+        ("a.xlsx", "not a spreadsheet"),
+        ("a.parquet", "not a Parquet file"),
+        ("genes.txt", "the file is empty"),
+    ],
+)
+def test_empty_files_of_other_kinds_are_refused(write, name, problem):
+    path = write(name, gzip.compress(b"") if name.endswith(".gz") else b"")
+    readers = {
+        "u.udata": lambda: data.read_sushi(SAMPLES / "sushi.order", path),
+        "genes.txt": lambda: data.read_expression(SAMPLES / "expression.tsv", genes=path),
+    }
+    with pytest.raises(ValueError, match=problem):
+        readers.get(name, lambda: data.read(path))()
+
+
+@pytest.mark.parametrize("text", [",,\n,,\n", "a,b\n,\n"])
+def test_tables_of_blanks_are_refused(write, text):
+    path = write("t.csv", text)
+    for read in data.read, data.read_table, data.read_ballots, data.read_expression:
+        with pytest.raises(ValueError, match=r"t\.csv"):
+            read(path)
+    with pytest.raises(ValueError, match=r"t\.csv: there is no gene|not in it|as many"):
+        data.read_expression(SAMPLES / "expression.tsv", genes=path)
+
+
+def test_profile_ballots_of_a_line_are_completed_independently_and_evenly(monkeypatch, write):
+    path = write("p.blt", '4 1\n6000 2 0\n0\n"a"\n"b"\n"c"\n"d"\n')
+    for cells in (_files.BLOCK_CELLS, 40):  # also when blocks are ranked one after another
+        monkeypatch.setattr(_files, "BLOCK_CELLS", cells)
+        seen = Counter(map(tuple, data.read_ballots(path, rng=5).ranks.tolist()))
+        assert len(seen) == 6  # 3! orders of the unranked
+        assert sum((k - 1000) ** 2 / 1000 for k in seen.values()) < 20.5  # 5 df, p = .001
+
+
+def test_rows_are_named_by_their_lines_in_every_block(monkeypatch, write):
+    monkeypatch.setattr(_files, "BLOCK_CELLS", 4)
+    good = "a,b\n" + "0,1\n" * 9
+    with pytest.raises(ValueError, match="line 11: is not a ranking"):
+        data.read_table(write("t.csv", good + "1,1\n"))
+    with pytest.raises(ValueError, match="line 11: "):
+        data.read_table(write("t.csv", good + "1,1\n"), "scores", ties="error")
+    with pytest.raises(ValueError, match="line 11: names 'c'"):
+        data.read_table(write("t.csv", "x,y\n" + "a,b\n" * 9 + "a,c\n"), "orders")
+    text = "sample,A,B\n" + "s,1,2\n" * 9 + "s,1,1\n"
+    with pytest.raises(ValueError, match=r"e\.csv: row 9"):
+        data.read_expression(write("e.csv", text), ties="error")
+
+
+def test_rng_decides_in_every_block(monkeypatch, write):
+    path = write("t.csv", "a,b,c\n" + "1,1,1\n" * 500)
+    monkeypatch.setattr(_files, "BLOCK_CELLS", 30)
+    first, second = (data.read_table(path, "scores", rng=4) for _ in range(2))
+    assert first == second
+    blocks = [first.ranks[i : i + 10].tolist() for i in range(0, 500, 10)]
+    assert all(blocks.count(block) == 1 for block in blocks)  # each has randomness of its own
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_read(tmp_path):
+    path = tmp_path / "pipe.soc"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(sample("small.soc"),))
+    writer.start()
+    votes = data.read_preflib(path)
+    writer.join()
+    assert votes == data.read_preflib(SAMPLES / "small.soc")
+
+
+def test_a_long_read_shows_how_far_it_is(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    shown = Terminal()
+    monkeypatch.setattr(_progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(_progress.sys, "stderr", shown)
+    monkeypatch.setattr(
+        _progress, "Console", lambda **_: Console(file=shown, force_terminal=True, width=60)
+    )
+    data.read_preflib(SAMPLES / "small.soc")
+    assert "small.soc" in shown.getvalue()
+    assert "100%" in shown.getvalue()
+
+
+def scores_text(rows, columns):
+    rng = np.random.default_rng(0)
+    head = "sample\t" + "\t".join(f"g{i}" for i in range(columns)) + "\n"
+    body = ("\t".join(map(repr, rng.random(columns).tolist())) for _ in range(rows))
+    return head + "".join(f"s{i}\t{row}\n" for i, row in enumerate(body))
+
+
+@pytest.mark.parametrize("rows", [500, pytest.param(1600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["e.tsv", "e.tsv.gz"])
+def test_memory_does_not_grow_with_the_file(write, name, rows):
+    text = scores_text(rows, 1000).encode()
+    size = len(text)
+    path = write(name, gzip.compress(text, 1) if name.endswith(".gz") else text)
+    del text
+    data.read_expression(SAMPLES / "expression.tsv")  # what is loaded once
+    tracemalloc.start()
+    try:
+        votes = data.read_expression(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert votes.ranks.shape == (rows, 1000)
+    assert peak - votes.ranks.nbytes < 5e6
+    assert size > 19_000 * rows  # 9 MB, or 30 MB
 
 
 # --- the real files ---

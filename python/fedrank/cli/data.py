@@ -9,6 +9,7 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from fedrank.data.catalogue import CATALOGUE, DataSet, data_set
 from fedrank.data.download import TIMEOUT, data_folder, fetch, states
@@ -114,8 +115,8 @@ def info(
             typer.echo(f"{key}\t{value}")
         return
     for key, value in lines:
-        table.add_row(key, value)
-    console.print(table, markup=False, highlight=False)
+        table.add_row(key, Text(value))  # brackets are no mark-up
+    console.print(table)
 
 
 def facts_of(entry: DataSet, found: dict[str, str], place: Path) -> list[tuple[str, str]]:
