@@ -5,6 +5,7 @@ import hashlib
 import io
 import os
 import re
+import sys
 import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -254,6 +255,32 @@ def test_a_wrong_file_is_never_overwritten_unasked(home, tmp_path):
     assert here(tmp_path) == {"a.bin": b"mine"}  # until the right one is whole
     home.manner = "ranges"
     data.fetch("made-up", tmp_path, replace=True)
+    assert here(tmp_path) == {"a.bin": CONTENT}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files that are open lock themselves")
+def test_two_at_once_do_not_write_the_same_file(home, tmp_path):
+    home.manner = "stalling"
+    said = []
+
+    def first():
+        try:
+            data.fetch("made-up", tmp_path, timeout=5)
+        except ValueError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    part = tmp_path / "made" / "a.bin.part"
+    while not (part.exists() and home.asked):
+        thread.join(0.01)
+    with pytest.raises(ValueError, match=r"a\.bin\.part is being written by another process"):
+        data.fetch("made-up", tmp_path)
+    home.done.set()
+    thread.join()
+    assert len(said) == 1
+    home.manner = "ranges"
+    data.fetch("made-up", tmp_path)
     assert here(tmp_path) == {"a.bin": CONTENT}
 
 

@@ -11,12 +11,16 @@ import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from fedrank import _core
 from fedrank._progress import Progress
 from fedrank.data._files import PathLike
 from fedrank.data.catalogue import DataSet, File, data_set
+
+if sys.platform != "win32":
+    import fcntl
 
 BLOCK = 1 << 16
 TIMEOUT = 30.0  # seconds that a server may be silent
@@ -162,28 +166,46 @@ def download(file: File, target: Path, timeout: float, command: str) -> None:
     """Download from the first home that sends the right bytes."""
     part = target.with_name(target.name + ".part")
     said = []
-    for url in file.urls:
-        try:
-            receive(file, url, part, timeout)
-        except NoAnswerError as error:
-            said.append(f"{url}: {error}")
-        else:
-            part.replace(target)
-            return
-    kept = ""
-    if part.exists() and part.stat().st_size:
+    with claimed(part):
+        for url in file.urls:
+            try:
+                receive(file, url, part, timeout)
+            except NoAnswerError as error:
+                said.append(f"{url}: {error}")
+            else:
+                part.replace(target)
+                return
         kept = f"; {part} keeps what has come, and will be continued"
-    else:
-        part.unlink(missing_ok=True)
+        if not part.stat().st_size:
+            part.unlink()
+            kept = ""
     raise ValueError(
         f"cannot fetch {file.name} ({'; '.join(said)}). Try later, or download {file.urls[0]} by "
         f"hand, put it at {target}, and run '{command}' again{kept}"
     )
 
 
+@contextmanager
+def claimed(part: Path) -> Iterator[None]:
+    """Hold a partial file, so that no other process writes to it meanwhile."""
+    if sys.platform == "win32":  # there, a file that is open can be neither renamed nor removed
+        part.touch()
+        yield
+        return
+    with part.open("ab") as claim:
+        try:
+            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            mine = part.exists() and os.path.samestat(os.fstat(claim.fileno()), part.stat())
+        except BlockingIOError:
+            mine = False
+        if not mine:
+            raise ValueError(f"{part} is being written by another process: wait for it to end")
+        yield
+
+
 def receive(file: File, url: str, part: Path, timeout: float) -> None:
     """Complete a partial file; one that turns out wrong goes, and comes once more from 0."""
-    start = part.stat().st_size if part.exists() else 0
+    start = part.stat().st_size
     if start < file.size:
         grow(file, url, part, start, timeout)
     problem = mismatch(part, file)
@@ -191,7 +213,7 @@ def receive(file: File, url: str, part: Path, timeout: float) -> None:
         return
     if part.stat().st_size < file.size:
         raise NoAnswerError("the connection ended early")
-    part.unlink()
+    os.truncate(part, 0)
     if not start:
         raise NoAnswerError(f"this is not the file known here: {problem}; it was not kept")
     receive(file, url, part, timeout)
@@ -201,7 +223,7 @@ def grow(file: File, url: str, part: Path, start: int, timeout: float) -> None:
     """Append what the server sends to a partial file."""
     with (
         Progress(file.name, file.size) as progress,
-        part.open("r+b" if start else "wb") as out,
+        part.open("r+b") as out,
     ):
         first = True
         for place, block in pieces(url, start, file.size, timeout):
@@ -276,7 +298,10 @@ def unpack(archive: Path, member: str, replace: bool, command: str) -> Path:
             f"{target} is there, but is not that of {archive.name}: move it away or pass "
             f"--replace (replace=True), then run '{command}' again"
         )
-    part = target.with_name(member + ".part")
-    part.write_bytes(content)
-    part.replace(target)
+    part = target.with_name(f"{member}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
     return target

@@ -1,6 +1,6 @@
 """Plain tables of ranks, orders or scores under a header of labels."""
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -73,12 +73,12 @@ def read_table(
         first = next(rows)
         check_header(path, header, first[1], kind)
         orders = Orders()
-        rank: Callable[[list[Any]], NDArray[np.int32]] = orders.rank
-        if kind == "ranks":
-            rank = lambda block: Rankings(np.array(block), None, base).ranks  # noqa: E731
-        elif kind == "scores":
-            rank = by_scores(ties, rng)
-        blocks = Blocks(path, rank)
+        rank = {
+            "ranks": lambda block: Rankings(np.array(block), None, base).ranks,
+            "orders": orders.rank,
+            "scores": by_scores(ties, rng),
+        }
+        blocks = Blocks(path, rank[kind])
         for line, cells in chain([first], rows):
             text = kind != "orders" and line is not None
             blocks.add(numbers(path, line, cells) if text else cells, line)
