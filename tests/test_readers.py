@@ -276,6 +276,8 @@ def test_records_options():
     assert data.read_ballots(path, items=["Cy", "Bob", "Ann", "Di"]).n == 4
     with pytest.raises(ValueError, match="line 2: 'Ann' is not one of the items"):
         data.read_ballots(path, items=["Cy", "Bob"])
+    with pytest.raises(ValueError, match="item 'Bob' is given twice"):
+        data.read_ballots(path, items=["Ann", "Bob", "Cy", "Bob"])
     with pytest.raises(ValueError, match="there is no column 'x'"):
         data.read_ballots(path, choices=["x"])
     with pytest.raises(ValueError, match="overvote must be"):

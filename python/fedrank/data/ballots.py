@@ -123,6 +123,9 @@ def read_records(
             "name them with choices=[…]",
         )
     found = [] if items is None else [str(item) for item in items]
+    twice = first_repeat(found)
+    if twice is not None:
+        raise ValueError(f"item {twice!r} is given twice: every candidate needs a name of its own")
     index = {name: i for i, name in enumerate(found)}
     chosen = array("i")  # every ballot's candidates, best first, and END
     for line, cells in rows:
