@@ -2,7 +2,7 @@
 
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -146,17 +146,28 @@ def read_records(
     if not index:
         fail(path, None, "there is no valid choice in it")
     names = sorted(index) if items is None else found
-    places = {index[name]: i for i, name in enumerate(names)}
     ballots = Ballots(path, rng)
-    row, place = np.full(len(names), -np.inf), 0
+    for row in record_scores(chosen, {index[name]: i for i, name in enumerate(names)}):
+        ballots.add(row)
+    return ballots.rankings(names)
+
+
+def record_scores(chosen: Iterable[int], items: dict[int, int]) -> Iterator[NDArray[np.float64]]:
+    """Scores of each ballot: minus the place, minus infinity if unranked.
+
+    Examples
+    --------
+    >>> [row.tolist() for row in record_scores([1, END, END], {0: 0, 1: 1})]
+    [[-inf, 0.0], [-inf, -inf]]
+    """
+    row, place = np.full(len(items), -np.inf), 0
     for candidate in chosen:
         if candidate == END:
-            ballots.add(row)
-            row, place = np.full(len(names), -np.inf), 0
+            yield row
+            row, place = np.full(len(items), -np.inf), 0
         else:
-            row[places[candidate]] = -place
+            row[items[candidate]] = -place
             place += 1
-    return ballots.rankings(names)
 
 
 def choice_columns(header: Sequence[str]) -> list[int]:
