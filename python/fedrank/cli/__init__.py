@@ -7,6 +7,7 @@ import typer
 
 import fedrank
 from fedrank.cli.demo import demo
+from fedrank.cli.reproduce import reproduce
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -57,3 +58,4 @@ def options(
 
 
 app.command()(demo)
+app.command()(reproduce)
