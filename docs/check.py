@@ -1,0 +1,82 @@
+"""Check a built site: `python docs/check.py out/site`.
+
+Sphinx complains of much, but not of all: here are links into other pages' headings, files that a
+reader's browser would fetch from elsewhere, and public names that no page documents.
+"""
+
+import importlib
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from sphinx.util.inventory import InventoryFile
+
+MODULES = ("fedrank", "fedrank.data", "fedrank.secagg")
+"""Modules whose every public name the reference has; a new one needs a line here and a page."""
+LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src")}
+INERT = ("canonical", "search", "index")
+
+
+class Page(HTMLParser):
+    """Anchors of a page, and what it links to and loads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.feed(text)
+
+    def has(self, fragment: str) -> bool:
+        """Tell whether a link may end in this fragment."""
+        return unquote(fragment) in self.anchors
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what one tag says."""
+        said = {name: value or "" for name, value in attrs}
+        self.anchors.update(said[name] for name in ("id", "name") if name in said)
+        for name in ("href", "src"):
+            if name in said and said.get("rel") not in INERT:
+                self.links.append(said[name])
+                if (tag, name) in LOADED:
+                    self.loads.append(said[name])
+
+
+def broken_links(site: Path) -> list[str]:
+    """Links within the site that lead nowhere, and files that it would load from elsewhere."""
+    pages = {path.resolve(): Page(path.read_text("utf-8")) for path in site.rglob("*.html")}
+    found = []
+    for path, page in sorted(pages.items()):
+        name = path.relative_to(site.resolve())
+        found += [f"{name} loads {url}" for url in page.loads if urlsplit(url).netloc]
+        for link in page.links:
+            url = urlsplit(link)
+            if url.scheme or url.netloc:
+                continue
+            target = (path.parent / unquote(url.path)).resolve() if url.path else path
+            if target.is_dir():
+                target /= "index.html"
+            if not target.exists():
+                found.append(f"{name} links to {link}, which is not there")
+            elif url.fragment and target in pages and not pages[target].has(url.fragment):
+                found.append(f"{name} links to {link}, and there is no such heading")
+    return found
+
+
+def undocumented(site: Path) -> list[str]:
+    """Public names that have no entry in the reference."""
+    inventory = InventoryFile.load((site / "objects.inv").open("rb"), "", lambda _, name: name)
+    documented = {name for kind, names in inventory.items() if kind[:3] == "py:" for name in names}
+    public = [
+        f"{module}.{name}"
+        for module in MODULES
+        for name in importlib.import_module(module).__all__
+        if not name.startswith("__")
+    ]
+    return [f"the reference lacks {name}" for name in public if name not in documented]
+
+
+if __name__ == "__main__":
+    built = Path(sys.argv[1])
+    sys.exit("\n".join(broken_links(built) + undocumented(built)) or 0)

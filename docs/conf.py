@@ -1,0 +1,25 @@
+"""How Sphinx builds the site: `make docs`."""
+
+import fedrank
+
+project = "fedrank"
+author = "The fedrank developers"
+project_copyright = author
+version = release = fedrank.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+html_theme = "furo"
+html_title = f"fedrank {version}"
+html_copy_source = False
+html_show_sphinx = False
+
+# Pages are Markdown that also reads well on GitHub, where headings are anchors too.
+myst_heading_anchors = 3
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
+
+# Docstrings are numpydoc and state their types; `name` in one is a link if there is such a name.
+default_role = "py:obj"
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False  # autodoc shows them

@@ -1,0 +1,83 @@
+"""The notebook is its page, and runs; the checks of the site find what they should."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs"
+GENES = DOCS / "tutorials" / "genes.ipynb"
+
+
+def program(name):
+    """Load one of the programs in docs, which are no package."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def texts(notebook):
+    """The values that the cells of a notebook show."""
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    values = [output["data"]["text/plain"] for output in outputs if "execution_count" in output]
+    return ["".join(value) for value in values]
+
+
+def test_the_notebook_is_made_from_its_page():
+    page = GENES.with_suffix(".md").read_text(encoding="utf-8")
+    assert GENES.read_text(encoding="utf-8") == program("notebook").notebook(page)
+
+
+@pytest.mark.filterwarnings("ignore::Warning")  # of the kernel's machinery, not ours
+def test_the_notebook_runs_and_shows_what_it_says(tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    notebook = nbformat.read(GENES, as_version=4)
+    nbformat.validate(notebook)
+    said = texts(notebook)
+    resources = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=120, resources=resources).execute()
+    assert texts(notebook) == said
+    assert len(said) > 5
+    shown = [output for output in notebook["cells"][-2]["outputs"] if "image/png" in output["data"]]
+    assert len(shown) == 1
+
+
+def blocks(picture):
+    """Mean brightness of squares of 40 pixels: versions of matplotlib set letters differently."""
+    image = pytest.importorskip("matplotlib.image")
+    pixels = image.imread(picture)[..., :3].mean(axis=2)
+    height, width = pixels.shape
+    return pixels.reshape(height // 40, 40, width // 40, 40).mean(axis=(1, 3))
+
+
+def test_the_picture_is_the_one_that_the_page_draws(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib").use("agg")
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads(GENES.read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    exec("\n".join(code), {})
+    shipped, drawn = blocks(GENES.with_suffix(".png")), blocks("genes.png")
+    assert shipped.std() > 0.1
+    np.testing.assert_allclose(drawn, shipped, atol=0.1)
+
+
+def test_broken_links_and_foreign_files_are_found(tmp_path):
+    check = program("check")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "b.html").write_text('<h1 id="there">b</h1><a href="../a.html">a</a>')
+    good = '<a href="sub/b.html#there">b</a> <a href="https://example.org">far</a>'
+    (tmp_path / "a.html").write_text(good)
+    assert check.broken_links(tmp_path) == []
+    bad = (
+        '<a href="c.html">c</a> <a href="sub/b.html#gone">b</a> <script src="//cdn/x.js"></script>'
+    )
+    (tmp_path / "a.html").write_text(bad)
+    assert check.broken_links(tmp_path) == [
+        "a.html loads //cdn/x.js",
+        "a.html links to c.html, which is not there",
+        "a.html links to sub/b.html#gone, and there is no such heading",
+    ]
