@@ -22,4 +22,6 @@ pygments_dark_style = "monokai"
 default_role = "py:obj"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+# So a module takes one line of a page: what its __all__ names, wherever it was written.
+autodoc_default_options = {"members": True, "imported-members": True}
 numpydoc_show_class_members = False  # autodoc shows them

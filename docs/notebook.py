@@ -1,9 +1,10 @@
-"""Write a tutorial as a notebook beside it: `python docs/notebook.py docs/tutorials/genes.md`.
+"""Write a tutorial as a notebook, with its pictures: `docs/notebook.py docs/tutorials/genes.md`.
 
 The page is the only source. Its examples are doctests, so the outputs in the notebook are those
 that the tests have checked, and hold no trace of the machine it was made on.
 """
 
+import contextlib
 import doctest
 import json
 import re
@@ -34,6 +35,12 @@ def notebook(page: str) -> str:
                 output["execution_count"] = executed
     whole = {"cells": cells, "metadata": {"kernelspec": KERNEL}, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def draw(page: str) -> None:
+    """Run the examples of a page, which save its pictures in the present folder."""
+    examples = doctest.DocTestParser().get_examples("".join(FENCE.findall(page)))
+    exec("".join(example.source for example in examples), {})
 
 
 def code_cells(block: str) -> list[dict[str, Any]]:
@@ -75,6 +82,8 @@ def lines(text: str) -> list[str]:
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        path = Path(name)
-        target = path.with_suffix(".ipynb")
-        target.write_text(notebook(path.read_text(encoding="utf-8")), encoding="utf-8")
+        source = Path(name)
+        text = source.read_text(encoding="utf-8")
+        source.with_suffix(".ipynb").write_text(notebook(text), encoding="utf-8")
+        with contextlib.chdir(source.parent):
+            draw(text)

@@ -1,14 +1,17 @@
 """The notebook is its page, and runs; the checks of the site find what they should."""
 
 import importlib.util
-import json
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import nbclient
+import nbformat
 import numpy as np
 import pytest
 
 DOCS = Path(__file__).parent.parent / "docs"
 GENES = DOCS / "tutorials" / "genes.ipynb"
+PAGE = GENES.with_suffix(".md").read_text(encoding="utf-8")
 
 
 def program(name):
@@ -27,14 +30,11 @@ def texts(notebook):
 
 
 def test_the_notebook_is_made_from_its_page():
-    page = GENES.with_suffix(".md").read_text(encoding="utf-8")
-    assert GENES.read_text(encoding="utf-8") == program("notebook").notebook(page)
+    assert GENES.read_text(encoding="utf-8") == program("notebook").notebook(PAGE)
 
 
 @pytest.mark.filterwarnings("ignore::Warning")  # of the kernel's machinery, not ours
 def test_the_notebook_runs_and_shows_what_it_says(tmp_path):
-    nbformat = pytest.importorskip("nbformat")
-    nbclient = pytest.importorskip("nbclient")
     notebook = nbformat.read(GENES, as_version=4)
     nbformat.validate(notebook)
     said = texts(notebook)
@@ -48,18 +48,15 @@ def test_the_notebook_runs_and_shows_what_it_says(tmp_path):
 
 def blocks(picture):
     """Mean brightness of squares of 40 pixels: versions of matplotlib set letters differently."""
-    image = pytest.importorskip("matplotlib.image")
-    pixels = image.imread(picture)[..., :3].mean(axis=2)
+    pixels = plt.imread(picture)[..., :3].mean(axis=2)
     height, width = pixels.shape
     return pixels.reshape(height // 40, 40, width // 40, 40).mean(axis=(1, 3))
 
 
 def test_the_picture_is_the_one_that_the_page_draws(tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib").use("agg")
+    plt.switch_backend("agg")
     monkeypatch.chdir(tmp_path)
-    cells = json.loads(GENES.read_text(encoding="utf-8"))["cells"]
-    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    exec("\n".join(code), {})
+    program("notebook").draw(PAGE)
     shipped, drawn = blocks(GENES.with_suffix(".png")), blocks("genes.png")
     assert shipped.std() > 0.1
     np.testing.assert_allclose(drawn, shipped, atol=0.1)
