@@ -1,5 +1,7 @@
 """How Sphinx builds the site: `make docs`."""
 
+from sphinx.application import Sphinx
+
 import fedrank
 
 project = "fedrank"
@@ -25,3 +27,13 @@ autodoc_member_order = "bysource"
 # So a module takes one line of a page: what its __all__ names, wherever it was written.
 autodoc_default_options = {"members": True, "imported-members": True}
 numpydoc_show_class_members = False  # autodoc shows them
+
+
+def setup(app: Sphinx) -> None:
+    """Leave out the blank line that ends an example for doctest: a page shows it as a gap."""
+    app.connect("source-read", lambda _app, _page, text: text.append(ends(text.pop())))
+
+
+def ends(text: str) -> str:
+    """End code blocks without a blank line."""
+    return text.replace("\n\n```\n", "\n```\n")

@@ -84,6 +84,6 @@ if __name__ == "__main__":
     for name in sys.argv[1:]:
         source = Path(name)
         text = source.read_text(encoding="utf-8")
-        source.with_suffix(".ipynb").write_text(notebook(text), encoding="utf-8")
+        source.with_suffix(".ipynb").write_text(notebook(text), encoding="utf-8", newline="\n")
         with contextlib.chdir(source.parent):
             draw(text)

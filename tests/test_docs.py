@@ -1,6 +1,7 @@
 """The notebook is its page, and runs; the checks of the site find what they should."""
 
 import importlib.util
+import zlib
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -8,6 +9,8 @@ import nbclient
 import nbformat
 import numpy as np
 import pytest
+
+import fedrank
 
 DOCS = Path(__file__).parent.parent / "docs"
 GENES = DOCS / "tutorials" / "genes.ipynb"
@@ -77,4 +80,20 @@ def test_broken_links_and_foreign_files_are_found(tmp_path):
         "a.html loads //cdn/x.js",
         "a.html links to c.html, which is not there",
         "a.html links to sub/b.html#gone, and there is no such heading",
+    ]
+
+
+def test_public_names_without_an_entry_are_found(tmp_path):
+    check = program("check")
+    names = [f"fedrank.{name}" for name in fedrank.__all__ if name not in ("aggregate", "secagg")]
+    names.append("fedrank.secagg.Client")
+    lines = [f"{name} py:function 1 a.html#$ -\n" for name in names]
+    lines += [f"{name} py:module 0 a.html -\n" for name in ("fedrank.secagg", "fedrank.kernels")]
+    head = b"# Sphinx inventory version 2\n# Project: x\n# Version: 1\n# zlib\n"
+    (tmp_path / "objects.inv").write_bytes(head + zlib.compress("".join(lines).encode()))
+    assert check.undocumented(tmp_path) == [
+        "the reference lacks fedrank.aggregate",
+        "the reference lacks fedrank.secagg.ProtocolError",
+        "the reference lacks fedrank.secagg.Server",
+        "fedrank.kernels has no __all__, so nobody can tell what is public in it",
     ]
