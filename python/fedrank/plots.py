@@ -29,10 +29,10 @@ from fedrank.schemes import Borda, Lehmer
 try:
     import matplotlib as mpl
     from matplotlib.axes import Axes
-    from matplotlib.colors import LogNorm
+    from matplotlib.colors import LogNorm, Normalize
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import MaxNLocator, NullFormatter
 except ModuleNotFoundError:
     raise MissingExtraError("pictures need matplotlib: pip install 'fedrank[plot]'") from None
 
@@ -52,7 +52,7 @@ METHODS: dict[str, tuple[str, str]] = {
 """Colour and marker of each method, the same in every figure; letters of the name only."""
 
 MOST_LINES = 30  # items in a bump chart
-MOST_COLUMNS = 60  # clients in a bump chart
+MOST_COLUMNS = 25  # clients in a bump chart
 MOST_BINS = 120  # of the heat map, either way
 MOST_NUMBERS = 12  # clients whose distances are written into their cells
 LONGEST = 28  # characters of a label
@@ -75,7 +75,7 @@ def consensus(
 ) -> Axes:
     """Draw a consensus against the rankings of the clients.
 
-    Up to 30 items and 60 clients it is a bump chart: a line for each item, from its place in
+    Up to 30 items and 25 clients it is a bump chart: a line for each item, from its place in
     the consensus on the left through its places in the clients' own Borda consensus (ties by
     item number), with labels at both ends. Beyond that it is a heat map: for each position in
     the consensus, how far from it the clients' rankings put the items there.
@@ -106,7 +106,7 @@ def consensus(
     >>> hospitals = Mallows(0.6, n=10).sample(100, rng=0).split(5, rng=0)
     >>> ax = consensus(federate(hospitals, "borda", rng=0), hospitals)
     >>> len(ax.lines), ax.get_xlabel()
-    (10, 'consensus, then the clients')
+    (10, 'client')
     """
     names, data = named(clients)
     found: object = result
@@ -130,9 +130,9 @@ def consensus(
         raise ValueError(f"the consensus ranks {n} items but the clients rank {data[0].n}")
     if items is not None:
         labels = check_items(items, n)
-    if n > MOST_LINES or len(data) > MOST_COLUMNS:
-        return heat_map(places[0], data, ax)
     texts = [short(x) for x in labels] if labels else [f"item {i}" for i in range(n)]
+    if n > MOST_LINES or len(data) > MOST_COLUMNS:
+        return heat_map(places[0], data, texts, ax)
     return bump_chart(places[0], names, data, texts, ax)
 
 
@@ -145,8 +145,7 @@ def bump_chart(
 ) -> Axes:
     """Draw a line for each item through the consensus and the clients' places."""
     n, columns = len(places), len(data) + 1
-    width = 3.5 + min(10.0, 0.75 * columns)
-    ax = axes(ax, width, max(2.2, 1.2 + 0.26 * n))
+    ax = axes(ax, 3.5 + max(2.5, min(10.0, 0.75 * columns)), max(2.4, 1.4 + 0.26 * n))
     table = np.vstack([places, own_consensus(data)])
     styles = list(METHODS.values())
     order = np.argsort(places)
@@ -170,15 +169,16 @@ def bump_chart(
             fontsize=ax.yaxis.get_ticklabels()[0].get_fontsize(),
             parse_math=False,
         )
-    texts = ["consensus", *(short(name) for name in names)]
-    name_ticks(ax, texts, room=width / columns)
+    name_ticks(ax, [short(name) for name in names], first="consensus")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    ax.set(xlabel="consensus, then the clients", ylabel="item, the best at the top")
+    ax.set(xlabel="client", ylabel="item, best first")
     return ax
 
 
-def heat_map(places: NDArray[np.int32], data: list[Rankings], ax: Axes | None) -> Axes:
+def heat_map(
+    places: NDArray[np.int32], data: list[Rankings], labels: list[str], ax: Axes | None
+) -> Axes:
     """Draw how far from the consensus the rankings put its items."""
     n = len(places)
     ranks = np.concatenate([each.ranks for each in data])
@@ -194,12 +194,13 @@ def heat_map(places: NDArray[np.int32], data: list[Rankings], ax: Axes | None) -
     width = np.bincount(places // wide)  # items in each column; the last may have fewer
     share = counts.reshape(rows, columns) / (len(ranks) * width)
     ax = axes(ax, 9, 4.5)
+    least, most = share[share > 0].min(), share.max()
     image = ax.pcolormesh(
         np.minimum(np.arange(columns + 1) * wide, n) - 0.5,
         (np.arange(rows + 1) - middle - 0.5) * high,
         np.ma.masked_equal(share, 0),
         cmap="cividis",
-        norm=LogNorm(min(0.1, share[share > 0].min()), 1),
+        norm=LogNorm(least, most) if most > 100 * least else Normalize(0, most),
         rasterized=True,
     )
     cast(Figure, ax.figure).colorbar(image, ax=ax, label="share of the rankings")
@@ -208,6 +209,9 @@ def heat_map(places: NDArray[np.int32], data: list[Rankings], ax: Axes | None) -
         xlabel="position in the consensus (0 = best)",
         ylabel="position in a ranking,\nminus the consensus",
     )
+    if n <= MOST_LINES:
+        name_ticks(ax, [labels[item] for item in np.argsort(places)])
+        ax.set_xlabel("item, in the order of the consensus")
     return ax
 
 
@@ -234,11 +238,12 @@ def error_curves(
     by : str
         Column of the method's name.
     se : str, optional
-        Column of the standard error, drawn as a band of one on either side.
+        Column of the standard error, drawn as a band of one on either side; none where it
+        is empty or NaN.
     dashed : str or None
         Column that says ``federated`` (solid) or ``centralized`` (dashed); None draws all solid.
     log : bool
-        Whether ``y`` is on a logarithmic axis, linear below its least positive value so
+        Whether ``y`` is on a logarithmic axis, linear below its least positive decade so
         that zeros show.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
@@ -264,9 +269,10 @@ def error_curves(
     """
     curves = read_curves(table, x, y, by, se, dashed)
     own = ax is None
-    ax = axes(ax, 6.8, 4)
+    ax = axes(ax, 8, 4.2)
     styles = method_styles({method for method, _ in curves})
-    lowest = min(0.0, *(min(point[1] for point in points) for points in curves.values()))
+    values = [mean for points in curves.values() for _, mean, _ in points]
+    lowest = min(0.0, *values)
     for (method, central), points in curves.items():
         xs, means, errors = np.array(points).T
         colour, marker = styles[method]
@@ -285,12 +291,12 @@ def error_curves(
             # Errors of counts are not below 0, whatever the band says.
             bottom = np.maximum(means - errors, lowest)
             ax.fill_between(xs, bottom, means + errors, color=colour, alpha=0.18, linewidth=0)
-    if log:
-        positive = [mean for points in curves.values() for _, mean, _ in points if mean > 0]
-        ax.set_yscale("symlog", linthresh=min(positive, default=1.0))
+    least = 10.0 ** floor(log10(min((value for value in values if value > 0), default=1.0)))
+    if log and max(values) > 0:
+        ax.set_yscale("symlog", linthresh=least, linscale=0.5)
     if lowest == 0:
-        top = ax.get_ylim()[1] if any(p[1] > 0 for c in curves.values() for p in c) else 1.0
-        ax.set_ylim(-0.02 * top if not log else 0, top)
+        top = ax.get_ylim()[1] if max(values) > 0 else 1.0
+        ax.set_ylim(-0.02 * top if ax.get_yscale() == "linear" else -0.2 * least, top)
     ax.grid(color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
@@ -336,7 +342,7 @@ def read_curves(
                 f"row {number}: {dashed} must be federated or centralized, not {row[dashed]!r}"
             )
         point = as_number(row, x, number)
-        error = as_number(row, se, number) if se else 0.0
+        error = as_number(row, se, number, unknown=True) if se else 0.0
         if error < 0:
             raise ValueError(f"row {number}: {se} must not be below 0, but is {error}")
         curve = curves.setdefault((str(row[by]), where == "centralized"), {})
@@ -349,14 +355,16 @@ def read_curves(
     return {key: [curve[point] for point in sorted(curve)] for key, curve in curves.items()}
 
 
-def as_number(row: Mapping[str, Any], column: str, number: int) -> float:
-    """Read a finite number of a row.
+def as_number(row: Mapping[str, Any], column: str, number: int, unknown: bool = False) -> float:
+    """Read a finite number of a row; NaN too, if it may be unknown.
 
     Examples
     --------
     >>> as_number({"mean": "0.5"}, "mean", 0)
     0.5
     """
+    if unknown and str(row[column]).strip().lower() in ("", "nan"):
+        return float("nan")
     try:
         value = float(row[column])
     except (TypeError, ValueError):
@@ -383,7 +391,7 @@ def method_styles(methods: set[str]) -> dict[str, tuple[str, str]]:
     known = {key: name for name, key in keys.items() if key in METHODS}
     others = [name for name in keys if name not in known.values()]
     free = [key for key in METHODS if key not in known]
-    chosen = {name: METHODS[key] for key, name in known.items()}
+    chosen = {known[key]: METHODS[key] for key in METHODS if key in known}
     return chosen | {name: METHODS[free.pop()] for name in others}
 
 
@@ -442,7 +450,7 @@ def message_sizes(
     >>> from fedrank import Borda, Lehmer
     >>> ax = message_sizes([Borda(978, 10), Lehmer(978, 10, low_bits=4)], samples=50)
     >>> [text.get_text() for text in ax.texts]
-    ['1.7 kB', '7.5 kB', '61.1 kB']
+    ['1.7 kB', '8.3 kB', '61.1 kB']
     """
     if isinstance(senders, Borda | Lehmer | FederatedConsensus):
         senders = [senders]
@@ -471,9 +479,11 @@ def message_sizes(
         widths = [bars[row][kind] for row in rows]
         ax.barh(rows, widths, 0.7, before, color=palette[kind], edgecolor="white", label=kind)
     totals = [sum(bar.values()) for bar in bars]
+    ax.axvline(totals[-1], color=GREY, linewidth=0.8, linestyle=":", zorder=0)
     firsts = [bits for bar in bars for bits in list(bar.values())[:1] if bits]
     ax.set_xscale("log")
-    low = 10.0 ** max(0, floor(log10(min(firsts))) - 1)
+    ax.xaxis.set_minor_formatter(NullFormatter())  # a short axis would crowd them
+    low = 10.0 ** (floor(log10(min(firsts))) - 1)
     ax.set_xlim(low, low * max(10.0, max(totals) / low) ** 1.22)  # room for the labels
     for row, total in enumerate(totals):
         ax.annotate(
@@ -527,7 +537,9 @@ def parts(sender: Sender) -> dict[str, int]:
     {'position': 13692}
     """
     scheme = scheme_of(sender)
-    bits = {segment.name: segment.entries * segment.bits for segment in scheme.segments}
+    bits: dict[str, int] = {}
+    for name, entries, width in scheme.segments:  # several of a name differ in width
+        bits[name] = bits.get(name, 0) + entries * width
     if isinstance(sender, FederatedConsensus):
         sent = 8 * int(sender.bytes_up[sender.survivors].max())
         bits["keys, shares, framing"] = sent - scheme.message_bits
@@ -584,18 +596,18 @@ def agreement(clients: Clients, ax: Axes | None = None, sort: bool = False) -> A
         order = by_likeness(distances)
         distances, names = distances[np.ix_(order, order)], [names[i] for i in order]
     side = min(8.0, 2.6 + 0.42 * count)
-    ax = axes(ax, side + 1.2, side)
-    most = max(float(distances.max()), 1e-9)
-    image = ax.imshow(distances, cmap="cividis_r", vmin=0, vmax=most)
+    ax = axes(ax, side + 1.8, side)  # any narrower, and the layout cuts the label on the left
+    most = float(distances.max()) or 1.0
+    image = ax.imshow(distances, cmap="Blues", vmin=0, vmax=most)
     cast(Figure, ax.figure).colorbar(image, ax=ax, label="Kendall distance / largest possible")
     if count <= MOST_NUMBERS:
         for (row, column), value in np.ndenumerate(distances):
-            colour = "white" if value > 0.5 * most else "black"
+            colour = "white" if value > 0.6 * most else "black"
             ax.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour, size=8)
     texts = [short(name) for name in names]
     step = ceil(count / 25)
     ax.set_yticks(range(0, count, step), texts[::step], parse_math=False)
-    name_ticks(ax, texts, room=(side - 1.5) / count)
+    name_ticks(ax, texts)
     ax.set(xlabel="client", ylabel="client")
     return ax
 
@@ -665,7 +677,7 @@ def bins(n: int, phis: float | Iterable[float], ax: Axes | None = None) -> Axes:
     ax.set_xlim(-margin, count - 1 + margin)
     ax.set_ylim(len(models) - 0.4, -0.6)
     ax.set_yticks(range(len(models)), [f"{model.phi:g}" for model in models])
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     ax.set(xlabel="mean position (0 = best)", ylabel="dispersion phi")
@@ -755,14 +767,24 @@ def own_consensus(data: Sequence[Rankings]) -> NDArray[np.int32]:
     return np.array([aggregate(each, "borda", ties="index").ranks for each in data])
 
 
-def name_ticks(ax: Axes, texts: list[str], room: float) -> None:
-    """Write names along the x axis: fewer, or slanted, where ``room`` inches each do not do."""
-    step = ceil(0.2 / room)
-    longest = max(map(len, texts))
-    slanted = 0.09 * longest > room * step
+def name_ticks(ax: Axes, texts: list[str], first: str | None = None) -> None:
+    """Write names along the x axis, slanted or not all of them where there is little room.
+
+    ``first`` names a column before them, on a line of its own unless slanted.
+    """
+    columns = len(texts) + (first is not None)
+    bounds = ax.get_window_extent().width / cast(Figure, ax.figure).dpi
+    room = 0.7 * bounds / columns  # inches; labels at the sides will take some
+    step = ceil(0.17 / room)
+    slanted = 0.09 * max(map(len, texts)) > room * step
+    shown = list(range(0, len(texts), step))
+    names = [texts[place] for place in shown]
+    if first is not None:
+        shown = [0, *(place + 1 for place in shown)]
+        names = [first if slanted else f"\n{first}", *names]
     ax.set_xticks(
-        range(0, len(texts), step),
-        texts[::step],
+        shown,
+        names,
         rotation=45 if slanted else 0,
         ha="right" if slanted else "center",
         rotation_mode="anchor" if slanted else "default",
@@ -771,12 +793,12 @@ def name_ticks(ax: Axes, texts: list[str], room: float) -> None:
 
 
 def short(label: object) -> str:
-    """Write a label on one line, cut if it is long.
+    """Write a label on one line; of a long one the middle is left out.
 
     Examples
     --------
-    >>> short("a label that nobody would read to its end")
-    'a label that nobody would r…'
+    >>> short("the hospital with the longest name, ward 12")
+    'the hospital wi…ame, ward 12'
     """
     text = " ".join(str(label).split())
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= LONGEST else f"{text[:15]}…{text[-12:]}"
