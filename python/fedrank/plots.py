@@ -322,7 +322,7 @@ def read_curves(
     {('Borda', False): [(2.0, 0.0, 0.0)]}
     """
     if isinstance(table, str | os.PathLike):
-        with Path(table).open(encoding="utf-8", newline="") as file:
+        with Path(table).open(encoding="utf-8-sig", newline="") as file:
             rows: list[Any] = list(csv.DictReader(file))
     else:
         rows = as_list(table, "table")
@@ -709,7 +709,8 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str]) -> None:
     ...     (Path(folder) / "bins.png").read_bytes()[1:4]
     b'PNG'
     """
-    figure = picture.figure if isinstance(picture, Axes) else picture
+    # Axes may be in a part of a figure; the figure of a part is the whole one.
+    figure = picture.figure.figure if isinstance(picture, Axes) else picture
     if not isinstance(figure, Figure):
         raise ValueError(f"only Axes and Figures can be saved, not {type(picture).__name__}")
     target = check_path(path)
