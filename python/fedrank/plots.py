@@ -9,7 +9,8 @@ people with any colour vision tell apart, always with a second mark: a shape, a 
 import csv
 import io
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from typing import Any, cast
@@ -596,9 +597,9 @@ def agreement(clients: Clients, ax: Axes | None = None, sort: bool = False) -> A
         order = by_likeness(distances)
         distances, names = distances[np.ix_(order, order)], [names[i] for i in order]
     side = min(8.0, 2.6 + 0.42 * count)
-    ax = axes(ax, side + 1.8, side)  # any narrower, and the layout cuts the label on the left
+    ax = axes(ax, side + 1.2, side)
     most = float(distances.max()) or 1.0
-    image = ax.imshow(distances, cmap="Blues", vmin=0, vmax=most)
+    image = ax.imshow(distances, cmap="Blues", vmin=0, vmax=most, aspect="auto")
     cast(Figure, ax.figure).colorbar(image, ax=ax, label="Kendall distance / largest possible")
     if count <= MOST_NUMBERS:
         for (row, column), value in np.ndenumerate(distances):
@@ -716,7 +717,7 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str]) -> None:
     target = check_path(path)
     suffix = target.suffix.lower()
     memory = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "fedrank"}):
+    with mpl.rc_context({"svg.hashsalt": "fedrank"}), settled(figure):
         figure.savefig(memory, format=suffix[1:], dpi=150, metadata=FORMATS[suffix])
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -724,6 +725,36 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str]) -> None:
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def settled(figure: Figure) -> Iterator[None]:
+    """Lay a figure out until nothing moves, then hold it still.
+
+    The layout starts from where the last one ended and moves the axes by a hair each time, so
+    that a second file would differ from the first. Hence also the rounding.
+    """
+    engine = figure.get_layout_engine()
+    if engine is None:
+        yield
+        return
+    laid_out = [ax for ax in figure.axes if ax.get_in_layout()]
+    places: list[tuple[float, ...]] = []
+    for _ in range(10):  # two or three do
+        engine.execute(figure)
+        before = places
+        bounds = [ax.get_position(original=True).bounds for ax in laid_out]
+        places = [tuple(round(float(side), 6) for side in place) for place in bounds]
+        if places == before:
+            break
+    for ax, (x, y, width, height) in zip(laid_out, places, strict=True):
+        ax.set_position((x, y, width, height))
+        ax.set_in_layout(True)  # which that took away
+    figure.set_layout_engine("none")
+    try:
+        yield
+    finally:
+        figure.set_layout_engine(engine)
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
