@@ -140,9 +140,15 @@ def ballots(
 
 
 def expression(
-    path: PathLike, table: Grouped, rng: RNG, genes: PathLike | Iterable[str] | None = None
+    path: PathLike,
+    table: Grouped,
+    rng: RNG,
+    genes: PathLike | Iterable[str] | None = None,
+    genes_in: str | None = None,
+    ties: str = "index",
 ) -> Rankings:
     """Rank the genes of the samples in the rows."""
-    if any(word in table.header[0].lower() for word in GENE_WORDS):
+    gene_rows = any(word in table.header[0].lower() for word in GENE_WORDS)
+    if genes_in == "rows" or (genes_in is None and gene_rows):
         fail(path, 1, "the genes are in the rows, and a party holds samples: turn the table over")
-    return rank_genes(path, numbered(table), genes, genes_in="columns", rng=rng)
+    return rank_genes(path, numbered(table), genes, "columns", ties, rng)
