@@ -18,9 +18,10 @@ ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 def run(*arguments, **environment):
     """Run the command with its output piped."""
+    kept = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
     return subprocess.run(
         [COMMAND, *map(str, arguments)],
-        env=os.environ | PLAIN | environment,
+        env=kept | PLAIN | environment,
         capture_output=True,
         text=True,
         encoding="utf-8",

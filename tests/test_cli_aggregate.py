@@ -69,7 +69,15 @@ def test_piped_tables_show_all_labels_and_the_score(votes):
     orders = {tuple(LABELS[i] for i in reference.inverse(ranks)) for ranks in best}
     assert [row[0] for row in rows[:5]] == ["0", "1", "2", "3", "4"]
     assert tuple(row[1] for row in rows[:5]) in orders
-    assert ["Kemeny score", f"{least / 35:.6g}"] in rows
+    assert ["Kemeny score", f"{least / 35:.8g}"] in rows
+
+
+def test_a_pipe_gets_every_row_in_one_line(tmp_path):
+    long = "a name " * 30 + "of more than two hundred letters"
+    file = write_ranks(tmp_path / "votes.csv", (long, "bob"), [(0, 1)])
+    lines = run("aggregate", file).stdout.splitlines()
+    assert [line for line in lines if long in line]
+    assert max(map(len, run("aggregate", file, COLUMNS="60").stdout.splitlines())) <= 60
 
 
 @pytest.mark.parametrize(

@@ -66,11 +66,11 @@ def show_places(title: str, consensus: Consensus, top: int, **others: Sequence[o
     show(title, ["place", "item", *names], rows)
 
 
-def mean_positions(consensus: Consensus) -> dict[str, list[str]]:
+def mean_places(consensus: Consensus) -> dict[str, list[str]]:
     """Scores as a column of a table, where there are any."""
     if consensus.scores is None:
         return {}
-    return {"mean_position": [f"{score:.4g}" for score in consensus.scores]}
+    return {"mean_place": [f"{score:.4g}" for score in consensus.scores]}
 
 
 def places(consensus: Consensus) -> list[dict[str, Any]]:

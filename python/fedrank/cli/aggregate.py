@@ -87,16 +87,16 @@ def describe(rankings: Rankings, found: Consensus) -> dict[str, Any]:
 def show(found: Consensus, facts: dict[str, Any], top: int) -> None:
     """Print the consensus and what is known of it."""
     proof = {True: "yes", False: "not proved"}
-    output.show_places("Consensus", found, top, **output.mean_positions(found))
+    output.show_places("Consensus", found, top, **output.mean_places(found))
     rows = [
         ("method", found.method),
         ("rankings", f"{facts['rankings']:,}"),
         ("items", f"{facts['items']:,}"),
-        ("Kemeny score", f"{facts['kemeny_score']:.6g}"),
+        ("Kemeny score", f"{facts['kemeny_score']:.8g}"),
         ("ties that the data left open", f"{found.ties:,}"),
     ]
     if found.lower_bound is not None:
-        rows.insert(4, ("no ranking's score is below", f"{found.lower_bound:.6g}"))
+        rows.insert(4, ("no ranking's score is below", f"{found.lower_bound:.8g}"))
     if found.exact is not None:
         rows.append(("the best by this method's distance", proof[found.exact]))
     output.show("What is known of it", ["", ""], rows)

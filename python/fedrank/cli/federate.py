@@ -359,7 +359,7 @@ def show(
     top: int,
 ) -> None:
     """Print the consensus, the clients, and what it gives and costs."""
-    columns = output.mean_positions(result.consensus)
+    columns = output.mean_places(result.consensus)
     columns["central_place"] = [str(place) for place in central.ranks]
     output.show_places("Federated consensus", result.consensus, top, **columns)
     show_clients(document["clients"])
@@ -369,7 +369,7 @@ def show(
     rows = [
         ("method", f"{central.method}, {how}", central.method),
         ("rankings in the sum", f"{document['rankings']:,}", "the same"),
-        ("Kemeny score", f"{document['kemeny_score']:.6g}", f"{others['kemeny_score']:.6g}"),
+        ("Kemeny score", f"{document['kemeny_score']:.8g}", f"{others['kemeny_score']:.8g}"),
         ("pairs ordered otherwise", f"{others['kendall_distance']:,}", ""),
         ("clients in the sum", f"{len(sent):,} of {len(parties):,}", ""),
         ("dropped out", dropouts(document["clients"]), ""),
@@ -396,7 +396,7 @@ def show_clients(clients: Sequence[dict[str, Any]]) -> None:
     ]
     if len(clients) > SHOWN:
         rows.append([f"… {len(clients) - SHOWN:,} more", "", "", ""])
-    output.show("Clients", ["client", "rankings", "bytes sent", "bytes of its rankings"], rows)
+    output.show("Clients", ["client", "rankings", "bytes sent", "raw bytes"], rows)
 
 
 def dropouts(clients: Sequence[dict[str, Any]]) -> str:
