@@ -24,6 +24,7 @@ from command import (
 
 LABELS = ("ann", "bob", "cy", "dee", "eve")
 RANKINGS = [reference.sample(0.7, (3, 1, 4, 0, 2), random.Random(i)) for i in range(7)]
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX links, pipes and signals")
 METHODS = ("borda", "lehmer", "footrule", "pivot", "pick", "kemeny")
 
 
@@ -70,6 +71,15 @@ def test_piped_tables_show_all_labels_and_the_score(votes):
     assert [row[0] for row in rows[:5]] == ["0", "1", "2", "3", "4"]
     assert tuple(row[1] for row in rows[:5]) in orders
     assert ["Kemeny score", f"{least / 35:.8g}"] in rows
+
+
+def test_a_poor_encoding_costs_letters_of_tables_and_nothing_of_json():
+    plain = {"PYTHONIOENCODING": "ascii"}
+    shown = run("aggregate", SAMPLES / "small.toi", **plain)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "D?e" in shown.stdout
+    found = json.loads(run("aggregate", SAMPLES / "small.toi", "--json", **plain).stdout)
+    assert {row["item"] for row in found["consensus"]} == {"Ann", "Bob", "Cy", "Dée"}
 
 
 def test_a_pipe_gets_every_row_in_one_line(tmp_path):
@@ -159,6 +169,7 @@ def test_out_as_json_is_the_document_that_is_printed(votes, tmp_path):
     assert json.loads(done.stdout)["consensus"][0]["score"] is None
 
 
+@POSIX
 def test_a_link_to_the_file_stays_a_link(votes, tmp_path):
     real, link = tmp_path / "real.csv", tmp_path / "link.csv"
     real.write_text("")
@@ -186,6 +197,7 @@ def test_a_link_to_the_file_stays_a_link(votes, tmp_path):
         (["votes.csv", "--candidates", "absent.txt"], "absent.txt"),
         (["votes.csv", "--seed", "-1"], "--seed"),
         (["votes.csv", "--out", "consensus.txt"], "should end in .csv or .json"),
+        (["votes.csv", "--out", "./votes.csv"], "votes.csv is to be read"),
         (["votes.csv", "--out", "folder.csv"], "folder.csv is a folder"),
         (["votes.csv", "--out", "absent/consensus.csv"], "there is no folder absent"),
         (["votes.csv", "--out", "votes.csv/consensus.csv"], "there is no folder votes.csv"),
@@ -218,6 +230,7 @@ def test_a_failing_write_names_the_file_and_leaves_no_part(votes):
     assert "--out /proc/self/c.csv" in refused(run("aggregate", votes, "--out", "/proc/self/c.csv"))
 
 
+@POSIX
 def test_a_failing_write_keeps_the_file_that_was_there(votes, tmp_path):
     out = tmp_path / "consensus.csv"
     out.write_text("old\n")
@@ -277,6 +290,7 @@ def first_line(*arguments):
         return line, process.stderr.read(), process.wait(timeout=120)
 
 
+@POSIX
 def test_a_reader_that_goes_away_is_no_error_to_speak_of():
     line, errors, code = first_line("sample", "--items", "50", "--size", "50000")
     assert line.startswith(b"item-00,item-01")
@@ -284,6 +298,7 @@ def test_a_reader_that_goes_away_is_no_error_to_speak_of():
     assert code == 1
 
 
+@POSIX
 def test_interrupting_gives_130_and_one_line(tmp_path):
     pipe = tmp_path / "votes.soc"
     os.mkfifo(pipe)

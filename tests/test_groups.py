@@ -90,6 +90,7 @@ def test_genes_may_be_chosen(write):
     [
         ("ann,bob,who\n0,1,x\n", "whom", r"no column 'whom'; there are ann, bob, who"),
         ("ann,bob,who\n", "who", r"no row under the header"),
+        ("who\nx\n", "who", r"no other column"),
         ("ann,bob,who\n0,1,x\n1,0,\n", "who", r"line 3: the cell under 'who' is empty"),
         ("ann,bob,who\n0,1,x\n1,1,y\n", "who", r"line 3: .*1 is used twice"),
         ("ann,bob,who\n0,1,x\n1,0,y,3\n", "who", r"line 3: 3 columns where the header has 2"),

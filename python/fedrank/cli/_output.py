@@ -43,6 +43,8 @@ def printable(value: object) -> str:
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table: as wide as a terminal at most, and unfolded into a pipe."""
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a poor encoding costs letters, not the table
     # Labels are data: neither markup nor emoji.
     console = Console(width=UNFOLDED if piped else None, markup=False, emoji=False, highlight=False)
     table = Table(title=title, show_header=any(columns))
@@ -94,8 +96,8 @@ def places(consensus: Consensus) -> list[dict[str, Any]]:
 
 
 def as_json(document: object) -> str:
-    """One JSON document."""
-    return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
+    """One JSON document, which any encoding can carry."""
+    return json.dumps(document, allow_nan=False) + "\n"
 
 
 def as_csv(rows: Iterable[Sequence[object]]) -> str:
@@ -111,12 +113,14 @@ def as_csv(rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def check_out(path: Path | None) -> None:
-    """Refuse, before any work, a file that cannot be written."""
+def check_out(path: Path | None, inputs: Sequence[Path] = ()) -> None:
+    """Refuse, before any work, a file that cannot be written, or that is to be read."""
     if path is None:
         return
     if path.suffix.lower() not in (".csv", ".json"):
         raise ValueError(f"--out {path} should end in .csv or .json")
+    if path.resolve() in [file.resolve() for file in inputs]:
+        raise ValueError(f"--out {path} is to be read, and would be overwritten")
     if path.is_dir():
         raise ValueError(f"--out {path} is a folder: name a file in it")
     if not path.parent.is_dir():

@@ -59,7 +59,7 @@ def aggregate(
 
     Example: fedrank aggregate votes.soc --method kemeny --out consensus.csv
     """
-    output.check_out(out)
+    output.check_out(out, [file])
     how = _reading.reading(layout, base, genes, genes_in, candidates, overvote, keep_blank)
     rankings = how.read(file, _reading.stream(seed, 0))
     found = fedrank.aggregate(rankings, method.value, ties.value, _reading.stream(seed, 1))

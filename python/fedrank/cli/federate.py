@@ -120,7 +120,7 @@ def federate(
 
     Example: fedrank federate ballots.csv --by Precinct --unquantized --json
     """
-    output.check_out(out)
+    output.check_out(out, files)
     how = _reading.reading(layout, base, genes, genes_in, candidates, overvote, keep_blank)
     parties = gather(files, by, clients, users, how, seed)
     scheme = make_scheme(parties, method, phi, quantize, low_bits, max_samples)

@@ -92,8 +92,8 @@ def take_out(path: PathLike, by: str) -> Grouped:
     if by.strip() not in header:
         there = ", ".join(filter(None, header[:12]))
         fail(path, None, f"there is no column {by!r}; there are {there}")
-    if not rows:
-        fail(path, None, "there is no row under the header")
+    if not rows or len(header) == 1:
+        fail(path, None, "there is no row under the header, or no other column")
     column = header.index(by.strip())
     parties = [cell_text(row[column]) if column < len(row) else "" for row in rows]
     if "" in parties:
