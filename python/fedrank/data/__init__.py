@@ -8,6 +8,7 @@ ValueError that names the file, the line, the value at fault and the mend.
 from fedrank.data.auto import read
 from fedrank.data.ballots import read_ballots
 from fedrank.data.expression import read_expression
+from fedrank.data.groups import read_groups
 from fedrank.data.jester import read_jester
 from fedrank.data.preflib import read_preflib
 from fedrank.data.sushi import read_sushi
@@ -17,6 +18,7 @@ __all__ = [
     "read",
     "read_ballots",
     "read_expression",
+    "read_groups",
     "read_jester",
     "read_preflib",
     "read_sushi",

@@ -1,11 +1,9 @@
 """One reader for all: looks at the name and the first lines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
-
-import numpy as np
 
 from fedrank._random import RNG
 from fedrank.data import preflib, tables
@@ -84,9 +82,21 @@ def by_content(path: PathLike, suffix: str) -> Reader:
         return ballots
     if suffix in SHEETS and all(map(is_number, header)):
         return jester
-    if header[0] and not is_number(row[0]) and row[1:] and all(map(is_number, row[1:])):
+    if is_expression(header, row):
         return lambda path, rng: read_expression(path, rng=rng)
     return table
+
+
+def is_expression(header: Sequence[str], row: Sequence[str]) -> bool:
+    """Tell whether a table begins with a named column of names beside numbers.
+
+    Examples
+    --------
+    >>> is_expression(["gene", "s1"], ["TP53", "0.5"]), is_expression(["ann", "bob"], ["0", "1"])
+    (True, False)
+    """
+    numeric = all(map(is_number, row[1:]))
+    return bool(header[0] and row[1:] and numeric and not is_number(row[0]))
 
 
 def jester(path: PathLike, _: RNG) -> Rankings:
@@ -101,11 +111,6 @@ def ballots(path: PathLike, rng: RNG) -> Rankings:
 
 def table(path: PathLike, rng: RNG) -> Rankings:
     """Read a table whose first row tells what it holds."""
-    row = [str(cell) for cell in tables.load(path)[2][0]]
-    if not all(map(is_number, row)):
-        return tables.read_table(path, "orders")
-    values = np.sort(np.array(row, dtype=np.float64))
-    for base in (0, 1):
-        if np.array_equal(values, np.arange(base, base + len(row))):
-            return tables.read_table(path, "ranks", base)
-    return tables.read_table(path, "scores", rng=rng)
+    loaded = tables.load(path)
+    kind, base = tables.guess(loaded[2][0])
+    return tables.from_rows(path, loaded, kind, base, rng=rng)

@@ -1,7 +1,7 @@
 """Ranked ballots: cast vote records (a row a ballot) and BLT profiles (a line, counted)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ from fedrank._random import RNG
 from fedrank.data._files import (
     SHEETS,
     PathLike,
+    Row,
     complete,
     count,
     fail,
@@ -87,11 +88,13 @@ def read_ballots(
             if items is not None or choices is not None:
                 fail(path, 1, "a BLT profile names its own candidates: leave out items and choices")
             return read_blt(path, lines, keep_blank, rng)
-    return read_records(path, items, choices, overvote == "stop", keep_blank, rng)
+    rows = table_rows(path)
+    return read_records(path, rows, items, choices, overvote == "stop", keep_blank, rng)
 
 
 def read_records(
     path: PathLike,
+    rows: Iterator[Row],
     items: Sequence[str] | None,
     choices: Sequence[str] | None,
     stop: bool,
@@ -99,7 +102,6 @@ def read_records(
     rng: RNG,
 ) -> Rankings:
     """Read cast vote records."""
-    rows = table_rows(path)
     first, header = next(rows, (1, []))
     columns = choice_columns(header) if choices is None else named(path, first, header, choices)
     if not columns:
@@ -113,13 +115,7 @@ def read_records(
     for line, cells in rows:
         if len(cells) <= max(columns):
             fail(path, line, f"{len(cells)} columns where at least {max(columns) + 1} are due")
-        ballot: dict[str, int] = {}  # candidate: its line; best first
-        for choice in (cells[column] for column in columns):
-            word = choice.lower()
-            if word == OVERVOTE and stop:
-                break
-            if word != OVERVOTE and word not in BLANK:
-                ballot.setdefault(choice, line)
+        ballot = dict.fromkeys(valid(cells, columns, stop), line)
         if ballot or keep_blank:
             ballots.append(ballot)
     found = sorted(set().union(*ballots)) if items is None else [str(item) for item in items]
@@ -135,6 +131,24 @@ def read_records(
             row[index[name]] = -place
         scores.append(row)
     return complete(path, scores, [1] * len(scores), found, rng)
+
+
+def valid(cells: Sequence[str], columns: Sequence[int], stop: bool) -> list[str]:
+    """Choices of a ballot that name a candidate, best first.
+
+    Examples
+    --------
+    >>> valid(["7", "undervote", "Ann", "overvote", "Bob"], [1, 2, 3, 4], stop=True)
+    ['Ann']
+    """
+    named = []
+    for choice in (cells[column] for column in columns):
+        word = choice.lower()
+        if word == OVERVOTE and stop:
+            break
+        if word != OVERVOTE and word not in BLANK:
+            named.append(choice)
+    return named
 
 
 def choice_columns(header: Sequence[str]) -> list[int]:

@@ -1,13 +1,13 @@
 """Gene expression tables: every sample ranks the genes."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._random import RNG
-from fedrank.data._files import PathLike, fail, first_repeat, numbers, table_rows
+from fedrank.data._files import PathLike, Row, fail, first_repeat, numbers, table_rows
 from fedrank.rankings import Rankings
 
 GENE_WORDS = ("gene", "symbol", "ensembl", "entrez", "hugo", "probe")
@@ -59,7 +59,19 @@ def read_expression(
     """
     if genes_in not in (None, "rows", "columns"):
         raise ValueError(f'genes_in must be "rows" or "columns", not {genes_in!r}')
-    corner, columns, rows, values = read_matrix(path)
+    return rank_genes(path, table_rows(path), genes, genes_in, ties, rng)
+
+
+def rank_genes(
+    path: PathLike,
+    lines: Iterator[Row],
+    genes: PathLike | Iterable[str] | None = None,
+    genes_in: str | None = None,
+    ties: str = "index",
+    rng: RNG = None,
+) -> Rankings:
+    """Rankings of a table's samples."""
+    corner, columns, rows, values = read_matrix(path, lines)
     wanted = None if genes is None else gene_list(genes)
     side = genes_in or genes_side(path, corner, columns, rows, wanted)
     if side == "rows":
@@ -85,9 +97,10 @@ def read_expression(
         fail(path, None, str(error))
 
 
-def read_matrix(path: PathLike) -> tuple[str, list[str], list[str], NDArray[np.float64]]:
+def read_matrix(
+    path: PathLike, lines: Iterator[Row]
+) -> tuple[str, list[str], list[str], NDArray[np.float64]]:
     """Name of the first column, column names, row names and values."""
-    lines = table_rows(path)
     first, header = next(lines, (1, []))
     corner, columns = (header or [""])[0], header[1:]
     names: list[str] = []
