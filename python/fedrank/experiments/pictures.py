@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from fedrank import plots
 from fedrank.experiments.figure import Row
@@ -17,9 +19,12 @@ def panels(
     x: str,
     xlabel: str,
     ylabel: str,
-    log: bool = False,
+    close: bool = False,
 ) -> Any:
     """Draw a panel for each set of rows, named above it; the legend stands below them all.
+
+    ``close`` looks at the curves from near, where 0 is far away, and over sizes that span
+    powers of ten.
 
     Examples
     --------
@@ -39,8 +44,8 @@ def panels(
     for axes, (name, rows) in zip(grid.flat, curves.items(), strict=False):
         plots.error_curves(rows, x=x, se="standard_error", ax=axes)
         axes.set(title=name, xlabel=xlabel, ylabel=ylabel)
-        if log:
-            axes.set_xscale("log")
+        if close:
+            look_close(axes, [row["mean"] for row in rows], max(row[x] for row in rows) > 20)
         legend = axes.get_legend()
         handles, texts = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
         legend.remove()
@@ -53,3 +58,14 @@ def panels(
     if title:
         figure.suptitle(title)
     return figure
+
+
+def look_close(axes: Axes, means: Sequence[float], log: bool) -> None:
+    """Fit the scales to the curves."""
+    low, high = min(means), max(means)
+    room = 0.06 * (high - low) or 1.0
+    axes.set_ylim(low - room, high + room)
+    if log:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(ScalarFormatter())
+        axes.xaxis.set_minor_formatter(NullFormatter())

@@ -76,11 +76,14 @@ class Real(Figure):
     read : callable
         Makes rankings of the files' paths, or a list of them: one for each client.
     clients : int
-        How many, if the rankings are dealt out at random.
+        How many.
+    dealt : bool
+        Whether the rankings are dealt out to the clients at random, anew in each repetition.
+        If not, repetitions only break ties anew.
     steps : int
         How many growing subsets.
     repetitions : int
-        Splits, or where the clients are given, runs that break ties anew.
+        How many by default.
     """
 
     def __init__(
@@ -90,11 +93,13 @@ class Real(Figure):
         files: Sequence[str],
         read: Callable[[list[Path]], Rankings | list[Rankings]],
         clients: int,
+        dealt: bool,
         steps: int,
         repetitions: int,
     ) -> None:
         self.name, self.title, self.files, self.read = name, title, files, read
-        self.clients, self.steps, self.repetitions = clients, steps, repetitions
+        self.clients, self.dealt = clients, dealt
+        self.steps, self.repetitions = steps, repetitions
 
     def parts(self, options: Options) -> Sequence[Row]:
         """Take one size of the subsets at a time."""
@@ -114,18 +119,18 @@ class Real(Figure):
         held = self.load(options)
         if isinstance(held, list):
             return [part[: -(-len(part) * step // self.steps)] for part in held]
-        split = held.split(self.clients, self.rng(options, "split", repetition))
-        return [part[:step] for part in split]
+        # Dealt out in random order: a file may be sorted.
+        dealt = self.rng(options, "split", repetition).permutation(len(held))
+        return [held[share[:step]] for share in np.array_split(dealt, self.clients)]
 
     def run(self, part: Row, options: Options) -> list[Row]:
         """Evaluate all rules on one size of subsets."""
         held = self.load(options)
         everything = held if isinstance(held, Rankings) else np.concatenate([p.ranks for p in held])
         scores: dict[tuple[str, str], list[float]] = {rule: [] for rule in RULES}
-        samples = 0
+        parts: list[Rankings] = []
         for repetition in range(self.repeated(options)):
             parts = self.subsets(part["step"], repetition, options)
-            samples = min(map(len, parts))
             rng = self.rng(options, part["step"], repetition)
             for which, rule in RULES.items():
                 scores[which].append(kemeny_score(rule(parts, rng), everything))
@@ -136,7 +141,8 @@ class Real(Figure):
                 "n": int(np.shape(everything)[1]),
                 "clients": self.clients,
                 "total": len(everything),
-                "samples": samples,
+                "samples": min(map(len, parts)),
+                "used": sum(map(len, parts)),
                 "method": method,
                 "where": where,
                 **summary(np.array(values)),
@@ -150,9 +156,11 @@ class Real(Figure):
         from fedrank.experiments import pictures  # noqa: PLC0415  an extra
 
         first, last = rows[0], rows[-1]
+        if self.dealt:
+            places = {row["step"]: row["used"] / self.clients for row in rows}
+        else:  # several subsets may have as many samples at the smallest client
+            places = {row["step"]: row["step"] * last["samples"] / self.steps for row in rows}
         title = f"{self.title}: {first['n']} items, {first['total']:,} rankings"
-        # Of several subsets with as many samples at the smallest client, each has its place.
-        places = {row["step"]: row["step"] * last["samples"] / last["step"] for row in rows}
         return pictures.panels(
             {
                 f"{title}, {self.clients} clients": [
@@ -161,9 +169,9 @@ class Real(Figure):
             },
             None,
             "x",
-            "samples of the smallest client",
-            "mean Kendall distance to the rankings, over n",
-            log=first["samples"] == first["step"],
+            "samples a client" if self.dealt else "samples of the smallest client",
+            "mean Kendall distance to all rankings, over n",
+            close=True,
         )
 
 
@@ -199,6 +207,7 @@ FIGURES: tuple[Figure, ...] = (
         ("sushi3a.5000.10.order", "sushi3.udata"),
         regions,
         clients=10,
+        dealt=False,
         steps=200,
         repetitions=10,
     ),
@@ -208,6 +217,7 @@ FIGURES: tuple[Figure, ...] = (
         ("jester_dataset_1_1.zip", "jester_dataset_1_2.zip"),
         data.read_jester,
         clients=50,
+        dealt=True,
         steps=24,
         repetitions=20,
     ),
@@ -217,6 +227,7 @@ FIGURES: tuple[Figure, ...] = (
         ("LUAD_fpkm_landmark978.tsv.gz",),
         lambda paths: data.read_expression(paths[0], rng=0),
         clients=10,
+        dealt=True,
         steps=10,
         repetitions=5,
     ),
@@ -226,6 +237,7 @@ FIGURES: tuple[Figure, ...] = (
         ("LUSC_rsem_landmark926_35tumours.tsv.gz",),
         lambda paths: data.read_expression(paths[0], rng=0),
         clients=10,
+        dealt=True,
         steps=3,
         repetitions=10,
     ),
@@ -235,6 +247,7 @@ FIGURES: tuple[Figure, ...] = (
         ("Maine_06122018_DemocraticPrimaryforGovernor.csv",),
         lambda paths: data.read_ballots(paths[0], rng=0),
         clients=50,
+        dealt=True,
         steps=24,
         repetitions=20,
     ),
