@@ -1,6 +1,6 @@
 # Each target works as the first command on a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench slow wheel clean
+.PHONY: help demo test check lint docs bench slow wheel clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -23,7 +23,7 @@ test: .venv/built ## Rust tests, Python tests, doctests
 
 check: lint test ## all that CI runs
 
-lint: .venv/built ## formatting, clippy, ruff, mypy, stubtest
+lint: .venv/built docs ## formatting, clippy, ruff, mypy, stubtest, the site
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --package fedrank-core
@@ -31,6 +31,10 @@ lint: .venv/built ## formatting, clippy, ruff, mypy, stubtest
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest fedrank._core
+
+docs: .venv/built ## the site, in out/site; a warning is an error
+	$(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --doctree-dir out/doctrees docs out/site
+	$(BIN)/python docs/check.py out/site
 
 bench: .venv/bench ## ratios against peers, written to benches/README.md
 	cargo bench --quiet --package fedrank-benches

@@ -7,7 +7,7 @@ from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, permutations
-from math import floor
+from math import ceil, floor, log, log2
 
 
 def kendall(a, b):
@@ -200,3 +200,77 @@ def lehmer_server(total, n, low_bits, survivors, rule):
                 chosen |= {c for c in candidates if abs(c - mean) == nearest}
         admissible.append(chosen)
     return admissible
+
+
+def ranked(scores, random):
+    """Rank by score, least first, equal ones in random order (M5)."""
+    mixed = {i: random.random() for i in range(len(scores))}
+    return inverse(sorted(mixed, key=lambda i: (scores[i], mixed[i])))
+
+
+def drawn(options, random):
+    """One of each set."""
+    return [random.choice(sorted(option)) for option in options]
+
+
+def together(parts):
+    """The rankings of all clients."""
+    return [ranking for part in parts for ranking in part]
+
+
+def central_borda(parts, random):
+    """All rankings in one place, by mean position (M5)."""
+    return ranked(position_sums(together(parts)), random)
+
+
+def central_lehmer(parts, random):
+    """All rankings in one place, by the plurality of every digit (M7)."""
+    return decode(drawn(lehmer_digits(together(parts)), random))
+
+
+def federated_borda(parts, phi, random):
+    """Every client sends the places nearest to its means; ranked by their sums (M6)."""
+    return ranked(position_sums([drawn(borda_places(part, phi), random) for part in parts]), random)
+
+
+def federated_lehmer(parts, low_bits, rule, random):
+    """Every client sends its plurality digits, split; the server reads their sum (M8)."""
+    messages = [lehmer_message(drawn(lehmer_digits(part), random), low_bits) for part in parts]
+    total = [sum(entries) for entries in zip(*messages, strict=True)]
+    n = len(parts[0][0])
+    return decode(drawn(lehmer_server(total, n, low_bits, len(parts), rule), random))
+
+
+def paper_low_bits(phi, n, total, epsilon=0.01):
+    """The paper's number of low bits (M8), with its p (M7)."""
+    p = sum(phi**u for u in range(1, n)) / (1 + sum(phi**u for u in range(3, n + 1)))
+    return ceil(log2(2 * log(total * n**2 / epsilon) / log(1 / p) + 1))
+
+
+def central_kemeny(parts, random):
+    """A ranking of least total distance, any with equal chance: by best beginnings (M11)."""
+    before = pairwise(together(parts))
+    n = len(before)
+    # The least cost of orders that begin with a set of items, and how many have it.
+    cost, ways = {frozenset(): 0}, {frozenset(): 1}
+    for size in range(1, n + 1):
+        for chosen in map(frozenset, combinations(range(n), size)):
+            options = {}
+            for last in chosen:
+                rest = chosen - {last}
+                options[last] = cost[rest] + sum(before[last][other] for other in rest)
+            cost[chosen] = min(options.values())
+            ways[chosen] = sum(
+                ways[chosen - {last}] for last, c in options.items() if c == cost[chosen]
+            )
+    order, left = [], frozenset(range(n))
+    while left:
+        ends = {
+            last: ways[left - {last}]
+            for last in left
+            if cost[left - {last}] + sum(before[last][o] for o in left - {last}) == cost[left]
+        }
+        last = random.choices(list(ends), weights=list(ends.values()))[0]
+        order.insert(0, last)
+        left -= {last}
+    return inverse(order)

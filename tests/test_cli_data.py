@@ -2,35 +2,21 @@
 
 import hashlib
 import json
-import os
 import re
-import subprocess
-import sys
-import sysconfig
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
+import command
 from fedrank.data import CATALOGUE
 
-COMMAND = Path(sysconfig.get_path("scripts")) / "fedrank"
 NO_NETWORK = {f"{kind}_proxy": "http://127.0.0.1:1" for kind in ("http", "https")}
-PLAIN = {"TERM": "dumb", "COLUMNS": "200", "PYTHONIOENCODING": "utf-8", "no_proxy": ""}
 
 
 def run(*arguments, **environment):
-    return subprocess.run(
-        [COMMAND, "data", *map(str, arguments)],
-        env=os.environ | PLAIN | NO_NETWORK | environment,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    return command.run("data", *arguments, no_proxy="", **NO_NETWORK, **environment)
 
 
 def test_help_teaches():
@@ -43,10 +29,10 @@ def test_help_teaches():
         assert words in said
 
 
-def test_list_piped_is_a_line_a_set(tmp_path):
+def test_list_is_a_row_a_set(tmp_path):
     done = run("list", "--folder", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    rows = command.cells(done.stdout.splitlines())
     assert [row[0] for row in rows] == list(CATALOGUE)
     assert {row[4] for row in rows} == {"absent"}
     assert "\x1b" not in done.stdout
@@ -64,7 +50,7 @@ def test_the_folder_may_come_from_the_environment(tmp_path):
     place.parent.mkdir()
     place.write_bytes(b"mine")
     done = run("list", FEDRANK_DATA=str(tmp_path))
-    states = {line.split("\t")[0]: line.split("\t")[4] for line in done.stdout.splitlines()}
+    states = {row[0]: row[4] for row in command.cells(done.stdout.splitlines())}
     assert (states["netflix"], states["aspen"]) == ("wrong", "absent")
 
 
@@ -75,7 +61,9 @@ def test_info_tells_all(tmp_path):
     (file,) = entry.files
     for fact in (entry.home, entry.citation, entry.licence, file.sha256, *file.urls):
         assert fact in done.stdout
-    assert f"state\tabsent\nsize\t{file.size} bytes" in done.stdout
+    rows = command.cells(done.stdout.splitlines())
+    assert ["state", "absent"] in rows
+    assert ["size", f"{file.size} bytes"] in rows
 
 
 def test_info_as_json_tells_what_is_wrong(tmp_path):
@@ -169,37 +157,16 @@ def test_fetch_replaces_a_wrong_file_when_told_to(fetch, tmp_path):
 # --- in a terminal ---
 
 
-def in_terminal(*arguments):
-    """Run in a pseudo-terminal; returns the exit code and all that is shown."""
-    pty = pytest.importorskip("pty")
-    master, slave = pty.openpty()
-    environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "160", "LINES": "40"}
-    process = subprocess.Popen(
-        [COMMAND, "data", *map(str, arguments)],
-        env=environment,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-    )
-    os.close(slave)
-    shown = b""
-    try:
-        while block := os.read(master, 4096):
-            shown += block
-    except OSError:  # Linux ends a pseudo-terminal so
-        pass
-    os.close(master)
-    return process.wait(timeout=60), shown.decode()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no pseudo-terminal")
-def test_a_terminal_gets_tables(tmp_path):
-    code, shown = in_terminal("list", "--folder", tmp_path)
+@pytest.mark.parametrize("width", [160, 60])
+def test_tables_fit_the_terminal_and_lose_no_word(tmp_path, width):
+    code, shown = command.in_terminal("data", "list", "--folder", tmp_path, width=160)
     assert code == 0
     assert re.search(r"14,116.*100.*8,095,833.*absent", shown)
-    code, shown = in_terminal("info", "lusc", "--folder", tmp_path)
+    code, shown = command.in_terminal("data", "info", "lusc", "--folder", tmp_path, width=width)
     assert code == 0
-    assert "\t" not in shown
-    words = re.sub(r"\x1b\[[0-9;]*m|\s+", "", shown)
-    for fact in (CATALOGUE["lusc"].licence, CATALOGUE["lusc"].note, CATALOGUE["lusc"].citation):
-        assert fact.replace(" ", "") in words
+    lines = command.visible(shown)
+    assert max(map(len, lines)) <= width
+    facts = {key: value.replace(" ", "") for key, value in command.cells(lines)}
+    entry = CATALOGUE["lusc"]
+    for key, fact in ("licence", entry.licence), ("note", entry.note), ("cite", entry.citation):
+        assert facts[key] == fact.replace(" ", "")

@@ -1,8 +1,9 @@
-"""Real data, where it is: beside the project, in ../shared/data."""
+"""Real data, where it is: where FEDRANK_DATA points, or beside the project, in ../shared/data."""
 
 import csv
 import gzip
 import io
+import os
 import zipfile
 from pathlib import Path
 
@@ -12,8 +13,10 @@ import pytest
 import reference
 from fedrank import Mallows, Rankings, aggregate, kemeny_score, kendall_distance, pairwise_counts
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is absent")
+DATA = Path(os.environ.get("FEDRANK_DATA") or Path(__file__).parents[2] / "shared" / "data")
+pytestmark = pytest.mark.skipif(
+    not DATA.is_dir(), reason="../shared/data is absent, and FEDRANK_DATA points nowhere"
+)
 
 METHODS = ["borda", "lehmer", "footrule", "pivot", "pick", "kemeny"]
 

@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import re
 import sys
 import threading
 import tracemalloc
@@ -161,6 +162,35 @@ def test_preflib_refuses_what_would_not_fit(write):
 def test_empty_files_are_refused(write, name, content):
     with pytest.raises(ValueError, match=rf"{name}: the file is empty"):
         data.read(write(name, content))
+
+
+def empty_sheet(path):
+    """The sample workbook with nothing in its sheet."""
+    with zipfile.ZipFile(SAMPLES / "cvr.xlsx") as full, zipfile.ZipFile(path, "w") as empty:
+        for name in full.namelist():
+            content = full.read(name)
+            if name.startswith("xl/worksheets/"):
+                content = re.sub(
+                    rb"<sheetData>.*</sheetData>", b"<sheetData/>", content, flags=re.S
+                )
+            empty.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        data.read,
+        data.read_table,
+        data.read_ballots,
+        data.read_expression,
+        lambda path: data.read_groups(path, "who"),
+    ],
+)
+def test_empty_tables_are_refused(tmp_path, write, reader):
+    for path in empty_sheet(tmp_path / "a.xlsx"), write("a.csv", ",,\n,,\n"):
+        with pytest.raises(ValueError, match=rf"{path.name}: the file is empty"):
+            reader(path)
 
 
 def test_missing_file_is_an_os_error(tmp_path):

@@ -29,6 +29,7 @@ __all__ = [
     "mallows_sample",
     "pairwise_counts",
     "paper_low_bits",
+    "simulate",
 ]
 
 VERSION: str
@@ -89,6 +90,17 @@ class Scheme:
     @property
     def message_bits(self) -> int: ...
 
+def simulate(
+    phi: float,
+    n: int,
+    center: NDArray[np.int32] | None,
+    clients: int,
+    samples: int,
+    trials: int,
+    schemes: list[Scheme],
+    methods: list[str],
+    seed: bytes,
+) -> NDArray[np.int64]: ...
 def paper_low_bits(phi: float, n: int, total: float, epsilon: float) -> int: ...
 
 @final

@@ -21,3 +21,15 @@ class ProtocolError(ValueError):
 
     def __reduce__(self) -> tuple[type["ProtocolError"], tuple[str, str]]:
         return type(self), (str(self), self.code)
+
+
+class MissingExtraError(ImportError, ValueError):
+    """A library of an optional extra is not installed; the message says how to get it.
+
+    An ImportError for who imports, a ValueError for the command line, which prints its line.
+
+    Examples
+    --------
+    >>> issubclass(MissingExtraError, ImportError)
+    True
+    """

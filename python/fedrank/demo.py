@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +36,10 @@ def run(
             f"--clients {clients} with --dropouts {dropouts} leaves too few: "
             f"at least {least} must stay"
         )
-    plotting = check_picture(picture) if picture else None
+    if picture:
+        from fedrank import plots  # noqa: PLC0415  an extra, slow to load
+
+        plots.check_path(picture)  # before any work is done
     console = Console()
     rng = np.random.default_rng(seed)
     width = len(str(items - 1))
@@ -52,8 +54,13 @@ def run(
     result = federate(parties, "borda", phi=min(phi, 0.99), dropouts=lost, rng=rng)
     show_consensus(console, result, center)
     show_cost(console, result, data, center[0], samples)
-    if picture and plotting:
-        draw(plotting, picture, result, parties)
+    if picture:
+        axes = plots.consensus(result, parties)
+        axes.set_title(
+            f"{len(result.survivors)} clients, {samples} rankings each, around the consensus\n"
+            "found without seeing them"
+        )
+        plots.save(axes, picture)
         console.print(f"picture: {picture}", soft_wrap=True)
 
 
@@ -106,40 +113,3 @@ def show_cost(
     for row in rows:
         table.add_row(*row)
     console.print(table)
-
-
-def check_picture(path: Path) -> Any:
-    """Import matplotlib and make the folder, or say what is wrong before any work is done."""
-    try:
-        import matplotlib  # noqa: PLC0415  an extra
-    except ModuleNotFoundError:
-        raise ValueError("the picture needs matplotlib: pip install 'fedrank[plot]'") from None
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt  # noqa: PLC0415
-
-    formats = plt.figure().canvas.get_supported_filetypes()
-    plt.close()
-    if path.suffix.removeprefix(".").lower() not in formats:
-        raise ValueError(f"{path} should end in one of .png, .svg, .pdf")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return plt
-
-
-def draw(plt: Any, path: Path, result: FederatedConsensus, parties: Sequence[Rankings]) -> None:
-    """Draw where the rankings of the clients in the sum put each item, against the consensus."""
-    ranks = np.concatenate([parties[client].ranks for client in result.survivors])
-    places = np.tile(result.consensus.ranks, len(ranks))
-    offsets = ranks.ravel() - places
-    reach = max(1, int(np.abs(offsets).max()))
-    figure, axes = plt.subplots(figsize=(9, 4.5), layout="constrained")
-    bins = [min(ranks.shape[1], 120), np.arange(-reach - 0.5, reach + 1)]
-    _, _, _, image = axes.hist2d(places, offsets, bins=bins, cmap="cividis", norm="log")
-    figure.colorbar(image, ax=axes, label="rankings × items")
-    axes.set(
-        title=f"{len(ranks)} rankings of {len(result.survivors)} clients around the consensus "
-        "found without seeing them",
-        xlabel="position in the consensus (0 = best)",
-        ylabel="position in a ranking, minus the consensus",
-    )
-    figure.savefig(path, dpi=150)
-    plt.close(figure)

@@ -1,16 +1,12 @@
 """``fedrank data``: the paper's data sets, what they are and how to get them."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from fedrank.cli import _output as output
 from fedrank.data.catalogue import CATALOGUE, DataSet, data_set
 from fedrank.data.download import TIMEOUT, data_folder, fetch, states
 
@@ -33,15 +29,13 @@ Folder = Annotated[
         help="The data folder; by default FEDRANK_DATA, or the cache folder of your system.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
 @app.command("list")
-def list_sets(folder: Folder = None, as_json: AsJson = False) -> None:
+def list_sets(folder: Folder = None, as_json: output.JsonOption = False) -> None:
     """List the data sets, and whether they are here.
 
     Verified means that every file is here and has the size and the SHA-256 of the catalogue.
-    Where the output is not a terminal, it is a line a set with tabs between the columns.
     """
     rows = [
         {
@@ -55,21 +49,11 @@ def list_sets(folder: Folder = None, as_json: AsJson = False) -> None:
         for entry in CATALOGUE.values()
     ]
     if as_json:
-        typer.echo(json.dumps(rows, indent=2))
+        typer.echo(output.as_json(rows), nl=False)
         return
-    console = Console()
-    if not console.is_terminal:
-        for row in rows:
-            typer.echo("\t".join(map(str, row.values())))
-        return
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in rows[0]:
-        numeric = column in ("rankings", "items", "bytes")
-        table.add_column(column, justify="right" if numeric else "left")
-    for row in rows:
-        table.add_row(*(f"{v:,}" if isinstance(v, int) else str(v) for v in row.values()))
-    console.print(table)
-    console.print(f"in {folder or data_folder()}; more: fedrank data info NAME", soft_wrap=True)
+    cells = [[f"{v:,}" if isinstance(v, int) else v for v in row.values()] for row in rows]
+    output.show(f"Data sets in {folder or data_folder()}", list(rows[0]), cells)
+    typer.echo("more of one: fedrank data info NAME")
 
 
 def summary(files: dict[str, str]) -> str:
@@ -90,7 +74,7 @@ def summary(files: dict[str, str]) -> str:
 def info(
     name: Annotated[str, typer.Argument(help="A name that `fedrank data list` shows.")],
     folder: Folder = None,
-    as_json: AsJson = False,
+    as_json: output.JsonOption = False,
 ) -> None:
     """Tell all about a data set: home, size, SHA-256, citation, licence, and if it is here.
 
@@ -103,20 +87,9 @@ def info(
         facts = asdict(entry) | {"folder": str(place)}
         for file in facts["files"]:
             file["state"] = found[file["name"]]
-        typer.echo(json.dumps(facts, indent=2))
-        return
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    lines = facts_of(entry, found, place)
-    console = Console()
-    if not console.is_terminal:
-        for key, value in lines:
-            typer.echo(f"{key}\t{value}")
-        return
-    for key, value in lines:
-        table.add_row(key, Text(value))  # brackets are no mark-up
-    console.print(table)
+        typer.echo(output.as_json(facts), nl=False)
+    else:
+        output.show("", ["", ""], facts_of(entry, found, place))
 
 
 def facts_of(entry: DataSet, found: dict[str, str], place: Path) -> list[tuple[str, str]]:
@@ -154,7 +127,7 @@ def fetch_sets(
     timeout: Annotated[
         float, typer.Option(min=0.001, help="Seconds that a server may be silent.")
     ] = TIMEOUT,
-    as_json: AsJson = False,
+    as_json: output.JsonOption = False,
 ) -> None:
     """Download data sets, verify them, and print where their files are.
 
@@ -169,7 +142,7 @@ def fetch_sets(
     paths = {name: fetch(name, folder, replace, timeout) for name in names}
     if as_json:
         found = {name: {file: str(path) for file, path in p.items()} for name, p in paths.items()}
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(output.as_json(found), nl=False)
         return
     for files in paths.values():
         for path in files.values():

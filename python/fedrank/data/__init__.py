@@ -11,6 +11,7 @@ from fedrank.data.ballots import read_ballots
 from fedrank.data.catalogue import CATALOGUE, DataSet, File
 from fedrank.data.download import data_folder, fetch
 from fedrank.data.expression import read_expression
+from fedrank.data.groups import read_groups
 from fedrank.data.jester import read_jester
 from fedrank.data.preflib import read_preflib
 from fedrank.data.sushi import read_sushi
@@ -25,6 +26,7 @@ __all__ = [
     "read",
     "read_ballots",
     "read_expression",
+    "read_groups",
     "read_jester",
     "read_preflib",
     "read_sushi",

@@ -27,8 +27,8 @@ from fedrank._random import RNG
 from fedrank.rankings import Rankings
 
 PathLike: TypeAlias = str | os.PathLike[str]
-Row: TypeAlias = tuple[int, list[str]]
-"""A line number, from 1, and its cells."""
+Row: TypeAlias = tuple[int | None, list[Any]]
+"""A line number, from 1 (None in Parquet), and its cells."""
 
 BLOCK_BYTES = 1 << 18  # read at a time
 BLOCK_CELLS = 1 << 17  # ranked at a time
@@ -183,6 +183,14 @@ def table_rows(path: PathLike) -> Iterator[Iterator[Row]]:
             yield csv_rows(path, lines)
 
 
+def first_row(path: PathLike, rows: Iterator[Row]) -> Row:
+    """Take the first row, which there must be."""
+    row = next(rows, None)
+    if row is None:
+        fail(path, None, "the file is empty")
+    return row
+
+
 def csv_rows(path: PathLike, lines: Iterator[str]) -> Iterator[Row]:
     """Rows of CSV, TSV or semicolon-separated text: whichever mark the first line has most of."""
     first, lines = first_line(lines)
@@ -205,7 +213,7 @@ def sheet_rows(path: PathLike, data: bytes) -> Iterator[Row]:
             yield line, cells
 
 
-def raw_rows(path: PathLike, data: bytes) -> Iterator[tuple[int, list[Any]]]:
+def raw_rows(path: PathLike, data: bytes) -> Iterator[Row]:
     """Rows of a workbook's first sheet, as they are."""
     calamine = need("python_calamine")
     try:
@@ -341,11 +349,18 @@ class Blocks:
 def by_scores(ties: str, rng: RNG) -> Callable[[list[Any]], NDArray[np.int32]]:
     """Rank blocks by their scores; every block draws on, from the same ``rng``.
 
+    Raises
+    ------
+    ValueError
+        If ``ties`` is not a way to break them.
+
     Examples
     --------
     >>> by_scores("index", None)([[1.0, 3.0, 1.0]])
     array([[1, 0, 2]], dtype=int32)
     """
+    if ties not in ("index", "random", "error"):
+        raise ValueError(f'ties must be "index", "random" or "error", not {ties!r}')
     draws = None if rng is None else np.random.default_rng(rng)
     return lambda block: Rankings.from_scores(np.array(block), None, ties, draws).ranks
 

@@ -1,11 +1,9 @@
 """One reader for all: looks at the name and the first lines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
-
-import numpy as np
 
 from fedrank._random import RNG
 from fedrank.data import preflib, tables
@@ -98,9 +96,21 @@ def by_content(path: PathLike, suffix: str) -> Reader:
         return ballots
     if suffix in SHEETS and all(map(is_number, header)):
         return jester
-    if header[0] and not is_number(row[0]) and row[1:] and all(map(is_number, row[1:])):
+    if is_expression(header, row):
         return lambda path, rng: read_expression(path, rng=rng)
     return table
+
+
+def is_expression(header: Sequence[str], row: Sequence[str]) -> bool:
+    """Tell whether a table begins with a named column of names beside numbers.
+
+    Examples
+    --------
+    >>> is_expression(["gene", "s1"], ["TP53", "0.5"]), is_expression(["ann", "bob"], ["0", "1"])
+    (True, False)
+    """
+    numeric = all(map(is_number, row[1:]))
+    return bool(header[0] and row[1:] and numeric and not is_number(row[0]))
 
 
 def jester(path: PathLike, _: RNG) -> Rankings:
@@ -115,12 +125,6 @@ def ballots(path: PathLike, rng: RNG) -> Rankings:
 
 def table(path: PathLike, rng: RNG) -> Rankings:
     """Read a table whose first row tells what it holds."""
-    with tables.open_table(path) as (_, rows):
-        row = [str(cell) for cell in next(rows)[1]]
-    if not all(map(is_number, row)):
-        return tables.read_table(path, "orders")
-    values = np.sort(np.array(row, dtype=np.float64))
-    for base in (0, 1):
-        if np.array_equal(values, np.arange(base, base + len(row))):
-            return tables.read_table(path, "ranks", base)
-    return tables.read_table(path, "scores", rng=rng)
+    with tables.open_table(path) as lines:
+        opened = tables.split_header(path, lines)
+        return tables.from_rows(path, opened, *tables.guess(opened.first), rng=rng)

@@ -4,7 +4,7 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,13 @@ from fedrank.data._files import (
     Ballots,
     PathLike,
     Row,
+    cell_text,
     count,
     csv_rows,
     fail,
     first_line,
     first_repeat,
+    first_row,
     numbered,
     open_text,
     sheet_rows,
@@ -87,9 +89,7 @@ def read_ballots(
     >>> read_ballots("tests/samples/profile.csv", rng=1)
     Rankings: 7 rankings of 3 items (Ann, Bob "B" Bee, Cy, jr.)
     """
-    if overvote not in ("skip", "stop"):
-        raise ValueError(f'overvote must be "skip" or "stop", not {overvote!r}')
-    stop = overvote == "stop"
+    stop = stops(overvote)
     if Path(path).suffix.lower() in SHEETS:
         rows = sheet_rows(path, Path(path).read_bytes())
         return read_records(path, rows, items, choices, stop, keep_blank, rng)
@@ -103,6 +103,13 @@ def read_ballots(
         return read_blt(path, numbered(lines), keep_blank, rng)
 
 
+def stops(overvote: str) -> bool:
+    """Tell whether an overvote ends a ballot."""
+    if overvote not in ("skip", "stop"):
+        raise ValueError(f'overvote must be "skip" or "stop", not {overvote!r}')
+    return overvote == "stop"
+
+
 def read_records(
     path: PathLike,
     rows: Iterator[Row],
@@ -113,15 +120,8 @@ def read_records(
     rng: RNG,
 ) -> Rankings:
     """Read cast vote records."""
-    first, header = next(rows, (1, []))
-    columns = choice_columns(header) if choices is None else named(path, first, header, choices)
-    if not columns:
-        fail(
-            path,
-            first,
-            f"no column holds choices among {', '.join(map(repr, header[:12]))}: "
-            "name them with choices=[…]",
-        )
+    line, header = first_row(path, rows)
+    columns = find_columns(path, line, header, choices)
     found = [] if items is None else [str(item) for item in items]
     twice = first_repeat(found)
     if twice is not None:
@@ -129,15 +129,8 @@ def read_records(
     index = {name: i for i, name in enumerate(found)}
     chosen = array("i")  # every ballot's candidates, best first, and END
     for line, cells in rows:
-        if len(cells) <= max(columns):
-            fail(path, line, f"{len(cells)} columns where at least {max(columns) + 1} are due")
         ballot: dict[int, None] = {}  # a set that keeps its order
-        for choice in (cells[column] for column in columns):
-            word = choice.lower()
-            if word == OVERVOTE and stop:
-                break
-            if word == OVERVOTE or word in BLANK:
-                continue
+        for choice in valid(path, line, cells, columns, stop):
             if items is not None and choice not in index:
                 fail(path, line, f"{choice!r} is not one of the items {', '.join(found[:6])}")
             ballot[index.setdefault(choice, len(index))] = None
@@ -170,6 +163,29 @@ def record_scores(chosen: Iterable[int], items: dict[int, int]) -> Iterator[NDAr
             place += 1
 
 
+def valid(
+    path: PathLike, line: int | None, cells: Sequence[Any], columns: Sequence[int], stop: bool
+) -> list[str]:
+    """Choices of a ballot that name a candidate, best first.
+
+    Examples
+    --------
+    >>> row = ["7", "undervote", "Ann", "overvote", "Bob"]
+    >>> valid("a.csv", 2, row, [1, 2, 3, 4], stop=True)
+    ['Ann']
+    """
+    if len(cells) <= max(columns):
+        fail(path, line, f"{len(cells)} columns where at least {max(columns) + 1} are due")
+    found = []
+    for choice in (cell_text(cells[column]) for column in columns):
+        word = choice.lower()
+        if word == OVERVOTE and stop:
+            break
+        if word != OVERVOTE and word not in BLANK:
+            found.append(choice)
+    return found
+
+
 def choice_columns(header: Sequence[str]) -> list[int]:
     """Columns of the choices, the first choice first.
 
@@ -182,12 +198,21 @@ def choice_columns(header: Sequence[str]) -> list[int]:
     return [i for _, i in sorted((int(m[1] or m[2]), i) for m, i in found if m)]
 
 
-def named(path: PathLike, line: int, header: list[str], choices: Sequence[str]) -> list[int]:
-    """Columns of these names, spaces around them aside."""
-    for name in choices:
+def find_columns(
+    path: PathLike, line: int | None, header: Sequence[str], choices: Sequence[str] | None
+) -> list[int]:
+    """Columns of these names, spaces around them aside, or those whose names tell."""
+    there = ", ".join(map(repr, header[:12]))
+    for name in choices or ():
         if name.strip() not in header:
-            fail(path, line, f"there is no column {name!r}; there are {', '.join(header[:12])}")
-    return [header.index(name.strip()) for name in choices]
+            fail(path, line, f"there is no column {name!r}; there are {there}")
+    if choices is None:
+        columns = choice_columns(header)
+    else:
+        columns = [header.index(name.strip()) for name in choices]
+    if not columns:
+        fail(path, line, f"no column holds choices among {there}: name them with choices=[…]")
+    return columns
 
 
 def read_blt(

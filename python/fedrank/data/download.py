@@ -16,6 +16,7 @@ from pathlib import Path
 
 from fedrank import _core
 from fedrank._progress import Progress
+from fedrank._write import write_whole
 from fedrank.data._files import PathLike
 from fedrank.data.catalogue import DataSet, File, data_set
 
@@ -298,10 +299,5 @@ def unpack(archive: Path, member: str, replace: bool, command: str) -> Path:
             f"{target} is there, but is not that of {archive.name}: move it away or pass "
             f"--replace (replace=True), then run '{command}' again"
         )
-    part = target.with_name(f"{member}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(target, content)
     return target

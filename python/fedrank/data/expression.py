@@ -16,6 +16,7 @@ from fedrank.data._files import (
     by_scores,
     fail,
     first_repeat,
+    first_row,
     numbers,
     table_rows,
 )
@@ -68,45 +69,55 @@ def read_expression(
     array([[1, 0],
            [0, 1]], dtype=int32)
     """
-    if ties not in ("index", "random", "error"):
-        raise ValueError(f'ties must be "index", "random" or "error", not {ties!r}')
+    with table_rows(path) as lines:
+        return rank_genes(path, lines, genes, genes_in, ties, rng)
+
+
+def rank_genes(
+    path: PathLike,
+    lines: Iterator[Row],
+    genes: PathLike | Iterable[str] | None,
+    genes_in: str | None,
+    ties: str,
+    rng: RNG,
+) -> Rankings:
+    """Rank the genes of a table's samples."""
     if genes_in not in (None, "rows", "columns"):
         raise ValueError(f'genes_in must be "rows" or "columns", not {genes_in!r}')
     wanted = None if genes is None else gene_list(genes)
     blocks = Blocks(path, by_scores(ties, rng))
     names: list[str] = []
-    with table_rows(path) as lines:
-        corner, columns, rows = split_header(path, lines)
-        side = genes_in or (side_by_corner(path, corner) if wanted is None else None)
-        if side == "columns" or (wanted is not None and not side and set(wanted) <= set(columns)):
-            # A row is a sample, and is ranked as it comes.
-            wanted = columns if wanted is None else wanted
-            chosen = positions(path, wanted, columns)
-            for name, values in rows:
-                names.append(name)
-                blocks.add(values[chosen])
-            if side is None:
-                side_by_genes(path, wanted, columns, names)
-        else:
-            table = array("d")
-            for name, values in rows:
-                names.append(name)
-                table.frombytes(values.tobytes())
-            matrix = np.frombuffer(table).reshape(len(names), len(columns))
-            if wanted is None or (side or side_by_genes(path, wanted, columns, names)) == "rows":
-                columns, matrix = names, matrix.T
-            wanted = columns if wanted is None else wanted
-            chosen = positions(path, wanted, columns)
-            for values in matrix:
-                blocks.add(values[chosen])
-        return Rankings.trusted(blocks.ranks(), tuple(wanted))
+    corner, columns, rows = split_header(path, lines)
+    side = genes_in or (side_by_corner(path, corner) if wanted is None else None)
+    if side == "columns" or (wanted is not None and not side and set(wanted) <= set(columns)):
+        # A row is a sample, and is ranked as it comes.
+        wanted = columns if wanted is None else wanted
+        chosen = positions(path, wanted, columns)
+        for name, values in rows:
+            names.append(name)
+            blocks.add(values[chosen])
+        if side is None:
+            side_by_genes(path, wanted, columns, names)
+    else:
+        table = array("d")
+        for name, values in rows:
+            names.append(name)
+            table.frombytes(values.tobytes())
+        matrix = np.frombuffer(table).reshape(len(names), len(columns))
+        if wanted is None or (side or side_by_genes(path, wanted, columns, names)) == "rows":
+            columns, matrix = names, matrix.T
+        wanted = columns if wanted is None else wanted
+        chosen = positions(path, wanted, columns)
+        for values in matrix:
+            blocks.add(values[chosen])
+    return Rankings.trusted(blocks.ranks(), tuple(wanted))
 
 
 def split_header(
     path: PathLike, lines: Iterator[Row]
 ) -> tuple[str, list[str], Iterator[tuple[str, NDArray[np.float64]]]]:
     """Name of the first column, names of the others, and the rows: a name and values."""
-    first, header = next(lines, (1, []))
+    first, header = first_row(path, lines)
     row = next(lines, (first, []))
     corner, columns = (header or [""])[0], header[1:]
     if len(row[1]) == len(header) + 1:  # as R writes it: no corner

@@ -6,7 +6,6 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from fedrank.data._files import (
     SHEETS,
     Blocks,
     PathLike,
+    Row,
     by_scores,
     csv_rows,
     fail,
@@ -82,7 +82,7 @@ def read_jester(paths: PathLike | Iterable[PathLike]) -> Rankings:
     return Rankings.trusted(blocks.ranks(), tuple(range(1, width)))
 
 
-def rating_rows(path: PathLike) -> Iterator[tuple[int, list[Any]]]:
+def rating_rows(path: PathLike) -> Iterator[Row]:
     """Rows of a rating file, inside a zip or bare."""
     if Path(path).suffix.lower() != ".zip":
         with table_rows(path) as rows:

@@ -1,10 +1,10 @@
 """Plain tables of ranks, orders or scores under a header of labels."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,11 @@ from fedrank._random import RNG
 from fedrank.data._files import (
     Blocks,
     PathLike,
+    Row,
     by_scores,
     fail,
     first_repeat,
+    first_row,
     is_number,
     need,
     numbers,
@@ -24,8 +26,14 @@ from fedrank.data._files import (
 from fedrank.rankings import Rankings
 
 KINDS = ("ranks", "orders", "scores")
-Rows: TypeAlias = Iterator[tuple[int | None, list[Any]]]
-"""Line numbers (None for Parquet) and cells."""
+
+
+class Table(NamedTuple):
+    """A header, the first row, and all rows, which can be gone through once."""
+
+    header: list[str]
+    first: list[Any]
+    rows: Iterator[Row]
 
 
 def read_table(
@@ -67,23 +75,27 @@ def read_table(
     """
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
-    if ties not in ("random", "index", "error"):
-        raise ValueError(f'ties must be "random", "index" or "error", not {ties!r}')
-    with open_table(path) as (header, rows):
-        first = next(rows)
-        check_header(path, header, first[1], kind)
-        orders = Orders()
-        rank = {
-            "ranks": lambda block: Rankings(np.array(block), None, base).ranks,
-            "orders": orders.rank,
-            "scores": by_scores(ties, rng),
-        }
-        blocks = Blocks(path, rank[kind])
-        for line, cells in chain([first], rows):
-            text = kind != "orders" and line is not None
-            blocks.add(numbers(path, line, cells) if text else cells, line)
-        ranks = blocks.ranks()
-    return Rankings.trusted(ranks, orders.labels if kind == "orders" else tuple(header))
+    with open_table(path) as lines:
+        return from_rows(path, split_header(path, lines), kind, base, ties, rng)
+
+
+def from_rows(
+    path: PathLike, table: Table, kind: str, base: int = 0, ties: str = "random", rng: RNG = None
+) -> Rankings:
+    """Rank a table's rows as they come."""
+    check_header(path, table.header, table.first, kind)
+    orders = Orders()
+    rank = {
+        "ranks": lambda block: Rankings(np.array(block), None, base).ranks,
+        "orders": orders.rank,
+        "scores": by_scores(ties, rng),
+    }
+    blocks = Blocks(path, rank[kind])
+    for line, cells in table.rows:
+        text = kind != "orders" and line is not None
+        blocks.add(numbers(path, line, cells) if text else cells, line)
+    ranks = blocks.ranks()
+    return Rankings.trusted(ranks, orders.labels if kind == "orders" else tuple(table.header))
 
 
 class Orders:
@@ -100,36 +112,55 @@ class Orders:
 
 
 @contextmanager
-def open_table(path: PathLike) -> Iterator[tuple[list[str], Rows]]:
-    """Header and rows, of which there is one at least; an index without a name is left out."""
+def open_table(path: PathLike) -> Iterator[Iterator[Row]]:
+    """Rows of a text, spreadsheet or Parquet file, the header first."""
     if Path(path).suffix.lower() in (".parquet", ".pq"):
         polars = need("polars")
         try:
             frame = polars.read_parquet(Path(path).read_bytes())
         except polars.exceptions.PolarsError as error:
             fail(path, None, f"not a Parquet file that can be read ({error})")
-        yield table_parts(path, list(frame.columns), ((None, list(r)) for r in frame.iter_rows()))
+        yield ((None, list(row)) for row in chain([frame.columns], frame.iter_rows()))
     else:
         with table_rows(path) as rows:
-            _, header = next(rows, (1, [""]))
-            yield table_parts(path, header, rows)
+            yield rows
 
 
-def table_parts(path: PathLike, header: list[str], rows: Rows) -> tuple[list[str], Rows]:
-    """Header and rows without the index, if there is one."""
-    first = next(rows, None)
+def split_header(path: PathLike, lines: Iterator[Row]) -> Table:
+    """Tell the header from the rows; an index without a name is left out."""
+    _, header = first_row(path, lines)
+    first = next(lines, None)
     if first is None:
         fail(path, None, "there is no row under the header")
     skipped = 1 if header[0] == "" and len(header) > 1 else 0
-    return header[skipped:], whole_rows(path, chain([first], rows), len(header), skipped)
+    rows = whole_rows(path, chain([first], lines), len(header), skipped)
+    return Table(header[skipped:], first[1][skipped:], rows)
 
 
-def whole_rows(path: PathLike, rows: Rows, width: int, skipped: int) -> Rows:
+def whole_rows(path: PathLike, rows: Iterator[Row], width: int, skipped: int) -> Iterator[Row]:
     """Rows as wide as the header, without the index."""
     for line, cells in rows:
         if len(cells) != width:
             fail(path, line, f"{len(cells)} columns where the header has {width}")
         yield line, cells[skipped:]
+
+
+def guess(row: Sequence[object]) -> tuple[str, int]:
+    """Tell what a table holds, and the best rank if it is ranks, by its first row.
+
+    Examples
+    --------
+    >>> guess(["2", "1", "3"]), guess(["2", "2", "7"]), guess(["ann", "bob"])
+    (('ranks', 1), ('scores', 0), ('orders', 0))
+    """
+    cells = [str(cell) for cell in row]
+    if not all(map(is_number, cells)):
+        return "orders", 0
+    values = np.sort(np.array(cells, dtype=np.float64))
+    for base in (0, 1):
+        if np.array_equal(values, np.arange(base, base + len(cells))):
+            return "ranks", base
+    return "scores", 0
 
 
 def check_header(path: PathLike, header: list[str], row: list[Any], kind: str) -> None:

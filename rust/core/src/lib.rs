@@ -15,6 +15,7 @@ pub mod ranking;
 mod rankset;
 pub mod scheme;
 pub mod secagg;
+pub mod simulate;
 pub mod stream;
 
 pub use error::{Error, Result};

@@ -9,6 +9,7 @@ mod consensus;
 mod error;
 mod scheme;
 mod secagg;
+mod simulate;
 
 use pyo3::prelude::*;
 
@@ -32,6 +33,8 @@ mod _core {
     use crate::scheme::{Scheme, paper_low_bits};
     #[pymodule_export]
     use crate::secagg::{SecaggClient, SecaggServer};
+    #[pymodule_export]
+    use crate::simulate::simulate;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,8 +1,11 @@
 //! Schemes: rankings to messages, sums of messages to a consensus.
 
+use fedrank_core::consensus::Consensus;
 use fedrank_core::mallows::Phi;
 use fedrank_core::scheme::lehmer::{self, Decode};
 use fedrank_core::scheme::{Borda, Layout, Lehmer, Size};
+use fedrank_core::stream::Key;
+use fedrank_core::{Rankings, Ties};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -25,6 +28,29 @@ impl Scheme {
         match &self.0 {
             Kind::Borda(scheme) => scheme.layout(),
             Kind::Lehmer(scheme) => scheme.layout(),
+        }
+    }
+
+    pub(crate) fn encode_rankings(
+        &self,
+        rankings: Rankings<'_>,
+        key: Key,
+    ) -> fedrank_core::Result<Vec<u64>> {
+        match &self.0 {
+            Kind::Borda(scheme) => scheme.encode(rankings, key),
+            Kind::Lehmer(scheme) => scheme.encode(rankings, key),
+        }
+    }
+
+    pub(crate) fn decode_total(
+        &self,
+        total: &[u64],
+        survivors: usize,
+        ties: Ties,
+    ) -> fedrank_core::Result<Consensus> {
+        match &self.0 {
+            Kind::Borda(scheme) => scheme.decode(total, survivors, ties),
+            Kind::Lehmer(scheme) => scheme.decode(total, survivors, ties),
         }
     }
 }
@@ -69,10 +95,7 @@ impl Scheme {
         seed: &[u8],
     ) -> Result<Bound<'py, PyArray1<u64>>> {
         let (rows, key) = (rankings(&ranks)?, key(seed)?);
-        let message = py.detach(|| match &self.0 {
-            Kind::Borda(scheme) => scheme.encode(rows, key),
-            Kind::Lehmer(scheme) => scheme.encode(rows, key),
-        })?;
+        let message = py.detach(|| self.encode_rankings(rows, key))?;
         Ok(vector(py, message))
     }
 
@@ -85,10 +108,7 @@ impl Scheme {
         seed: &[u8],
     ) -> Result<Found<'py>> {
         let (total, ties) = (slice(&total)?, tie_rule(ties, seed)?);
-        let consensus = py.detach(|| match &self.0 {
-            Kind::Borda(scheme) => scheme.decode(total, survivors, ties),
-            Kind::Lehmer(scheme) => scheme.decode(total, survivors, ties),
-        })?;
+        let consensus = py.detach(|| self.decode_total(total, survivors, ties))?;
         Ok(found(py, consensus))
     }
 

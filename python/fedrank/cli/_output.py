@@ -1,0 +1,157 @@
+"""What the commands print and write: tables that fit, one JSON document, whole files."""
+
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from fedrank._write import whole_file
+from fedrank.consensus import Consensus
+
+UNFOLDED = 10_000  # columns of a pipe
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document instead of tables.")
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option("--out", help="Write the consensus to this .csv (place,item,score) or .json."),
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same result.")]
+TopOption = Annotated[int, typer.Option("--top", min=0, help="Places shown; a file has them all.")]
+
+
+def printable(value: object) -> str:
+    r"""Text in one line, without codes that a terminal would obey.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31mb\n c")
+    'a�[31mb c'
+    """
+    line = " ".join(str(value).split())
+    return "".join(char if char.isprintable() else "�" for char in line)
+
+
+def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table: as wide as a terminal at most, and unfolded into a pipe."""
+    piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a poor encoding costs letters, not the table
+    # Labels are data: neither markup nor emoji.
+    console = Console(width=UNFOLDED if piped else None, markup=False, emoji=False, highlight=False)
+    table = Table(title=title, show_header=any(columns))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*map(printable, row))
+    console.print(table)
+
+
+def show_places(title: str, consensus: Consensus, top: int, **others: Sequence[object]) -> None:
+    """Print the best items of a consensus; ``others`` are further columns, by item."""
+    rows = [
+        [place, consensus.items[item], *(column[item] for column in others.values())]
+        for place, item in enumerate(consensus.order[:top].tolist())
+    ]
+    left = len(consensus) - len(rows)
+    if left:
+        rows.append(["…", f"{left} more"] + [""] * len(others))
+    names = [name.replace("_", " ") for name in others]
+    show(title, ["place", "item", *names], rows)
+
+
+def mean_places(consensus: Consensus) -> dict[str, list[str]]:
+    """Scores as a column of a table, where there are any."""
+    if consensus.scores is None:
+        return {}
+    return {"mean_place": [f"{score:.4g}" for score in consensus.scores]}
+
+
+def places(consensus: Consensus) -> list[dict[str, Any]]:
+    """All places of a consensus, best first.
+
+    Examples
+    --------
+    >>> from fedrank import aggregate
+    >>> places(aggregate([[1, 0]]))
+    [{'place': 0, 'item': 1, 'score': 0.0}, {'place': 1, 'item': 0, 'score': 1.0}]
+    """
+    scores = None if consensus.scores is None else consensus.scores.tolist()
+    return [
+        {
+            "place": place,
+            "item": consensus.items[item],
+            "score": None if scores is None else scores[item],
+        }
+        for place, item in enumerate(consensus.order.tolist())
+    ]
+
+
+def as_json(document: object) -> str:
+    """One JSON document, which any encoding can carry."""
+    return json.dumps(document, allow_nan=False) + "\n"
+
+
+def as_csv(rows: Iterable[Sequence[object]]) -> str:
+    r"""Lines of CSV.
+
+    Examples
+    --------
+    >>> as_csv([["place", "item"], [0, "Ann, jr."]])
+    'place,item\n0,"Ann, jr."\n'
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def check_out(path: Path | None, inputs: Sequence[Path] = ()) -> None:
+    """Refuse, before any work, a file that cannot be written, or that is to be read."""
+    if path is None:
+        return
+    if path.suffix.lower() not in (".csv", ".json"):
+        raise ValueError(f"--out {path} should end in .csv or .json")
+    if path.resolve() in [file.resolve() for file in inputs]:
+        raise ValueError(f"--out {path} is to be read, and would be overwritten")
+    if path.is_dir():
+        raise ValueError(f"--out {path} is a folder: name a file in it")
+    if not path.parent.is_dir():
+        raise ValueError(f"--out {path}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"--out {path}: the folder {path.parent} cannot be written to")
+
+
+def write(path: Path, parts: Iterable[str]) -> None:
+    """Write a file whole or not at all."""
+    with whole_file(path) as file:
+        file.writelines(part.encode() for part in parts)
+
+
+def deliver(
+    document: dict[str, Any], consensus: Consensus, as_document: bool, out: Path | None
+) -> None:
+    """Write the file and print the document, if asked for; both end with the consensus."""
+    found = places(consensus)
+    text = as_json(document | {"consensus": found})
+    if out is not None and out.suffix.lower() == ".json":
+        write(out, [text])
+    elif out is not None:
+        rows = [list(place.values()) for place in found]
+        write(out, [as_csv([["place", "item", "score"], *rows])])
+    if as_document:
+        typer.echo(text, nl=False)
+
+
+def say_where(out: Path | None, what: str) -> None:
+    """Say on a terminal or a pipe which file was written."""
+    if out is not None:
+        typer.echo(printable(f"{what}: {out}"))
