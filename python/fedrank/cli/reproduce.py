@@ -1,13 +1,11 @@
 """``fedrank reproduce``: the paper's figures, made again."""
 
-import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
+
+from fedrank.cli import _output as output
 
 
 def reproduce(
@@ -24,12 +22,12 @@ def reproduce(
     repetitions: Annotated[
         int | None, typer.Option(min=1, help="Of each point; the paper's 100 by default.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed, the same tables.")] = 0,
+    seed: output.SeedOption = 0,
     pictures: Annotated[bool, typer.Option(help="Draw them (needs the extra 'plot').")] = True,
     show: Annotated[
         bool, typer.Option("--list", help="List the figures and their titles, and stop.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Say what was made as JSON.")] = False,
+    as_document: output.JsonOption = False,
 ) -> None:
     """Make the paper's figures: a tidy CSV of each, and a PNG and an SVG.
 
@@ -41,18 +39,17 @@ def reproduce(
     """
     from fedrank import experiments  # noqa: PLC0415  loads slowly
 
-    console = Console()
     if show:
         titles = {name: figure.title for name, figure in experiments.FIGURES.items()}
-        if as_json:
-            typer.echo(json.dumps(titles, indent=2, ensure_ascii=False))
+        if as_document:
+            typer.echo(output.as_json(titles), nl=False)
         else:
-            print_table(console, ("figure", "title"), titles.items())
+            output.show("Figures", ("figure", "title"), titles.items())
         return
     options = experiments.Options(seed=seed, repetitions=repetitions, data=data)
     formats = ("png", "svg") if pictures else ()
     made = experiments.reproduce(figures or ["all"], out, options, formats)
-    if as_json:
+    if as_document:
         told = [
             {
                 "figure": each.name,
@@ -62,19 +59,11 @@ def reproduce(
             }
             for each in made
         ]
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        typer.echo(output.as_json(told), nl=False)
         return
-    rows = [(each.name, str(each.table)) for each in made if each.table]
+    rows = [(each.name, each.table) for each in made if each.table]
     if rows:
-        print_table(console, ("figure", "table, with its pictures beside it"), rows)
+        output.show("Made", ("figure", "table, with its pictures beside it"), rows)
     for each in made:
         if each.problem:
-            console.print(f"{each.name} was passed over: {each.problem}", soft_wrap=True)
-
-
-def print_table(console: Console, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
-    """Print rows; nothing is cut when the output goes to a file."""
-    table = Table(*head)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+            typer.echo(output.printable(f"{each.name} was passed over: {each.problem}"))
