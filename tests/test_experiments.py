@@ -12,7 +12,7 @@ import pytest
 import fedrank as fr
 import reference
 from fedrank.experiments import FIGURES, Options, find, real, reproduce, synthetic, table
-from fedrank.simulate import simulate
+from fedrank.simulation import simulate
 
 DATA = Path(os.environ.get("FEDRANK_DATA", Path(__file__).parents[2] / "shared" / "data"))
 REPETITIONS = 100

@@ -16,8 +16,10 @@ from fedrank.kernels import (
     pairwise_counts,
 )
 from fedrank.mallows import Mallows
+from fedrank.planning import Plan, plan
 from fedrank.rankings import Rankings
 from fedrank.schemes import Borda, Lehmer, scheme_from_json
+from fedrank.simulation import simulate
 from fedrank.study import Study
 
 __version__ = _core.VERSION
@@ -28,6 +30,7 @@ __all__ = [
     "FederatedConsensus",
     "Lehmer",
     "Mallows",
+    "Plan",
     "Rankings",
     "Study",
     "__version__",
@@ -39,6 +42,8 @@ __all__ = [
     "lehmer_decode",
     "lehmer_encode",
     "pairwise_counts",
+    "plan",
     "scheme_from_json",
     "secagg",
+    "simulate",
 ]

@@ -13,7 +13,7 @@ PATIENCE = 2.0  # seconds without a bar
 class Progress:
     """Counts steps; draws a bar on a terminal once two seconds have passed."""
 
-    def __init__(self, label: str, total: int) -> None:
+    def __init__(self, label: str, total: int | None) -> None:
         self.label = label
         self.total = total
         self.done = 0

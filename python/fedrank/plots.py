@@ -25,6 +25,7 @@ from fedrank.consensus import Consensus, aggregate
 from fedrank.engine import FederatedConsensus, as_client, check_clients
 from fedrank.kernels import kendall_distance
 from fedrank.mallows import Mallows
+from fedrank.planning import Plan
 from fedrank.rankings import Rankings, as_rankings, same_items
 from fedrank.schemes import Borda, Lehmer
 
@@ -34,7 +35,7 @@ try:
     from matplotlib.colors import LogNorm, Normalize
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from matplotlib.ticker import MaxNLocator, NullFormatter
+    from matplotlib.ticker import MaxNLocator, NullFormatter, ScalarFormatter
 except ModuleNotFoundError:
     raise MissingExtraError("pictures need matplotlib: pip install 'fedrank[plot]'") from None
 
@@ -683,6 +684,66 @@ def bins(n: int, phis: float | Iterable[float], ax: Axes | None = None) -> Axes:
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     ax.set(xlabel="mean position (0 = best)", ylabel="dispersion phi")
+    return ax
+
+
+def success(plans: Plan | Iterable[Plan], ax: Axes | None = None) -> Axes:
+    """Draw what a planner measured against the number of samples, with its band and its goal.
+
+    Parameters
+    ----------
+    plans : Plan or iterable of Plan
+        For one goal; each is a curve.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no plan, or their goals differ.
+
+    Examples
+    --------
+    >>> from fedrank import plan
+    >>> ax = success(plan("borda", n=8, phi=0.5, clients=5, rng=0))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('samples a client', 'share of trials that recover the center')
+    """
+    listed = [plans] if isinstance(plans, Plan) else as_list(plans, "plans")
+    if not listed:
+        raise ValueError("no plans were given")
+    goals = {(plan.distance, None if plan.distance else plan.delta) for plan in listed}
+    if len(goals) > 1:
+        raise ValueError("the plans have different goals: draw those of one goal together")
+    distance, delta = goals.pop()
+    ax = axes(ax, 7.5, 4)
+    colours = [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY]
+    for number, plan in enumerate(listed):
+        colour = colours[number % len(colours)]
+        points = plan.points
+        xs = [point.samples for point in points]
+        label = f"{plan.method}, phi = {plan.phi:g}"
+        values = [point.value for point in points]
+        style = {"color": colour, "linestyle": "--" if number >= len(colours) else "-"}
+        ax.plot(xs, values, marker="o", markersize=4, label=label, **style)
+        low, high = ([getattr(point, side) for point in points] for side in ("low", "high"))
+        ax.fill_between(xs, low, high, color=colour, alpha=0.18, linewidth=0)
+        if plan.samples is not None:
+            ax.axvline(plan.samples, color=colour, linewidth=0.8, linestyle=":")
+    goal = 1 - delta if delta is not None else distance
+    ax.axhline(goal, color="#444444", linewidth=0.8)
+    ax.set_xscale("log", base=2)
+    ax.xaxis.set_major_formatter(ScalarFormatter())
+    measured = (
+        "mean Kendall distance" if delta is None else "share of trials that recover the center"
+    )
+    ax.set(xlabel="samples a client", ylabel=measured)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
     return ax
 
 

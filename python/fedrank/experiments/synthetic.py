@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fedrank.experiments.figure import Figure, Options, Row, summary
 from fedrank.schemes import Borda, Lehmer, Scheme
-from fedrank.simulate import simulate
+from fedrank.simulation import simulate
 
 PHIS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 SIZES = (10, 20)

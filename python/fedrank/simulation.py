@@ -66,7 +66,7 @@ def simulate(
     >>> found.shape
     (1000, 3)
     >>> found.mean(axis=0).round(1)
-    array([1.3, 0.6, 0.5])
+    array([1.1, 0.9, 0.6])
     """
     if (n is None) == (center is None):
         raise ValueError("give exactly one of n and center")

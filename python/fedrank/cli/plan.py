@@ -1,0 +1,132 @@
+"""``fedrank plan``: how many rankings each party needs, and what it will cost."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fedrank import theory
+from fedrank.cli import _output as output
+from fedrank.planning import MOST, Plan, estimate
+from fedrank.planning import plan as find
+from fedrank.schemes import Borda, Lehmer
+
+PHIS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+METHODS = ("borda", "lehmer")
+PATIENCE = 5.0  # seconds that need no announcement
+
+
+def plan(
+    items: Annotated[int, typer.Option(min=1, help="Items to rank.")],
+    clients: Annotated[int, typer.Option(min=1, help="Parties that hold rankings.")],
+    phi: Annotated[
+        float | None,
+        typer.Option(help="Dispersion, from 0 to 1. Leave it out if unknown: a table over phi."),
+    ] = None,
+    delta: Annotated[
+        float, typer.Option(help="Admitted chance of not finding the true order.")
+    ] = 0.05,
+    distance: Annotated[
+        float | None,
+        typer.Option(help="Plan for this mean Kendall distance at most, instead of --delta."),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="borda, lehmer, or all: whichever is to be planned for.")
+    ] = "borda",
+    limit: Annotated[int, typer.Option(min=1, help="Most rankings a party to try.")] = MOST,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw success against rankings a party (PNG, SVG, PDF).")
+    ] = None,
+    seed: output.SeedOption = 0,
+    as_document: output.JsonOption = False,
+) -> None:
+    """Find how many rankings each party needs, by simulation, and what they will send.
+
+    Beside it stand the paper's theorems, whose constants are far above what is needed. A
+    search that takes longer than a few seconds says first how long it will be.
+
+    Example: fedrank plan --items 978 --clients 10 --phi 0.6
+    """
+    methods = METHODS if method == "all" else (method,)
+    if picture is not None:
+        from fedrank import plots  # noqa: PLC0415  an extra
+
+        plots.check_path(picture)
+    found = [
+        one(each, items, value, clients, delta, distance, limit, seed)
+        for each in methods
+        for value in (PHIS if phi is None else (phi,))
+    ]
+    if picture is not None:
+        plots.save(plots.success([plan for plan, _ in found]), picture)
+    if as_document:
+        told = [asdict(plan) | {"theory": proved} for plan, proved in found]
+        typer.echo(output.as_json(told[0] if len(told) == 1 else told), nl=False)
+        return
+    show(found, items, clients, delta, distance)
+    if picture is not None:
+        output.say_where(picture, "picture")
+
+
+def one(
+    method: str,
+    items: int,
+    phi: float,
+    clients: int,
+    delta: float,
+    distance: float | None,
+    limit: int,
+    seed: int,
+) -> tuple[Plan, dict[str, Any]]:
+    """Plan for one method and dispersion; say first how long it will be."""
+    goal: dict[str, Any] = {"delta": delta, "distance": distance, "limit": limit}
+    seconds = estimate(method, items, phi, clients, **goal)
+    if seconds > PATIENCE:
+        took = f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{seconds:.0f} seconds"
+        typer.echo(f"{method}, phi = {phi}: this will take about {took}", err=True)
+    found = find(method, items, phi, clients, rng=seed, **goal)
+    return found, proved(method, items, phi, clients, delta)
+
+
+def proved(method: str, items: int, phi: float, clients: int, delta: float) -> dict[str, Any]:
+    """Tell what the theorem asks for; or why it does not apply."""
+    try:
+        told = theory.samples(method, items, phi, delta, clients)
+    except ValueError as error:
+        return {"theorem": None, "printed": None, "proved": None, "problem": str(error)}
+    return {"theorem": told.theorem, "printed": told.printed, "proved": told.proved}
+
+
+def show(
+    found: list[tuple[Plan, dict[str, Any]]],
+    items: int,
+    clients: int,
+    delta: float,
+    distance: float | None,
+) -> None:
+    """Print practice beside theory, and the bits that each scheme sends."""
+    if distance is None:
+        goal = f"the true order with probability {1 - delta:g}"
+    else:
+        goal = f"a mean Kendall distance of {distance:g}"
+    columns = ["scheme", "phi", "rankings a client", "surely", "by the theorem", "time"]
+    rows = []
+    for plan, theorem in found:
+        settled = f"{plan.at_least}…{plan.at_most or ''}"
+        many = f"more than {plan.limit:,}" if plan.samples is None else f"{plan.samples:,}"
+        asked = "none applies" if theorem["theorem"] is None else f"{theorem['proved']:,}"
+        rows.append([plan.method, plan.phi, many, settled, asked, f"{plan.seconds:.1f} s"])
+    output.show(f"{items} items, {clients} clients: {goal}", columns, rows)
+    schemes = {
+        "Borda": Borda(items, clients),
+        "Lehmer, nearest": Lehmer(items, clients),
+    }
+    samples = max((plan.samples or 1 for plan, _ in found), default=1)
+    exact = Borda(items, clients, quantize=False, max_samples=samples)
+    schemes[f"Borda, exact sums of {samples} rankings"] = exact
+    sizes = [
+        [name, f"{scheme.message_bits:,}", f"{-(-scheme.message_bits // 8):,}"]
+        for name, scheme in schemes.items()
+    ]
+    output.show("What a client's message takes", ["scheme", "bits", "bytes"], sizes)
