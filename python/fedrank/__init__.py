@@ -17,7 +17,7 @@ from fedrank.kernels import (
 )
 from fedrank.mallows import Mallows
 from fedrank.rankings import Rankings
-from fedrank.schemes import Borda, Lehmer, scheme_from_json
+from fedrank.schemes import Borda, Dispersion, Lehmer, Refine, scheme_from_json
 from fedrank.study import Study
 
 __version__ = _core.VERSION
@@ -25,10 +25,12 @@ __version__ = _core.VERSION
 __all__ = [
     "Borda",
     "Consensus",
+    "Dispersion",
     "FederatedConsensus",
     "Lehmer",
     "Mallows",
     "Rankings",
+    "Refine",
     "Study",
     "__version__",
     "aggregate",
