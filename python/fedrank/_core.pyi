@@ -35,7 +35,7 @@ VERSION: str
 KEMENY_EXACT_UPTO: int
 KEMENY_EXACT_MOST: int
 
-Found: TypeAlias = tuple[
+_Found: TypeAlias = tuple[
     NDArray[np.int32], int, NDArray[np.int64] | None, int | None, int | None, bool | None
 ]
 
@@ -70,7 +70,7 @@ def aggregate(
     seed: bytes,
     runs: int,
     exact_upto: int,
-) -> Found: ...
+) -> _Found: ...
 
 @final
 class Scheme:
@@ -95,7 +95,7 @@ class Scheme:
     def dispersion(announced: NDArray[np.int32], clients: int, max_samples: int) -> Scheme: ...
     def decode(
         self, totals: list[NDArray[np.uint64]], survivors: int, ties: str, seed: bytes
-    ) -> Found: ...
+    ) -> _Found: ...
     def fit(self, total: NDArray[np.uint64], survivors: int) -> tuple[float, float, int, int]: ...
     def pack(self, message: NDArray[np.uint64]) -> bytes: ...
     def unpack(self, packed: bytes) -> NDArray[np.uint64]: ...

@@ -222,7 +222,9 @@ def federate(
     if refining:
         found = refine(session, Refinement(found, len(data), **refining))
     study = session.opened()[-1].study
-    fit = fit_dispersion(session, Dispersion(found, len(data), samples)) if fit_phi else None
+    fit = None
+    if fit_phi and session.note is None:
+        fit = fit_dispersion(session, Dispersion(found, len(data), samples))
     if fit is not None:
         # Of all rankings at the survivors, to the bit.
         found = replace(found, objective=fit.mean_distance / len(found))
