@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 __all__ = [
     "KEMENY_EXACT_MOST",
     "KEMENY_EXACT_UPTO",
+    "KEMENY_KICKS",
     "VERSION",
     "Scheme",
     "SecaggClient",
@@ -34,6 +35,7 @@ __all__ = [
 VERSION: str
 KEMENY_EXACT_UPTO: int
 KEMENY_EXACT_MOST: int
+KEMENY_KICKS: int
 
 _Found: TypeAlias = tuple[
     NDArray[np.int32], int, NDArray[np.int64] | None, int | None, int | None, bool | None

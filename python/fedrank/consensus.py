@@ -18,7 +18,7 @@ OPTIONS: dict[str, dict[str, int]] = {
     "footrule": {},
     "pivot": {"runs": 10, "best_of_both": 0},
     "pick": {},
-    "kemeny": {"exact_upto": _core.KEMENY_EXACT_UPTO, "kicks": 50},
+    "kemeny": {"exact_upto": _core.KEMENY_EXACT_UPTO, "kicks": _core.KEMENY_KICKS},
 }
 """The methods, with their options and what these are by default."""
 

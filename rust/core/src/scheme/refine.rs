@@ -33,8 +33,11 @@ pub struct Refine {
     vote: Vote,
     /// What one client's margin is at most in size.
     a_client: u64,
-    /// All rounds so far; the last one is the one to run.
-    rounds: Vec<Round>,
+    window: usize,
+    /// Rankings announced so far, one after the other.
+    announced: Vec<u32>,
+    /// The round to run, of the ranking announced last.
+    round: Round,
     layout: Layout,
 }
 
@@ -75,18 +78,17 @@ impl Refine {
         if size.n as u64 * window as u64 > MOST_PAIRS {
             return refused("window", "makes the message too long");
         }
-        let rounds: Vec<Round> =
-            (1..=announced.len()).map(|count| Round::new(announced, count, window)).collect();
+        let round = Round::new(announced, announced.len(), window);
         // Two's complement takes a bit more than the largest margin; counts of clients do not.
         let largest = if vote == Vote::Majority { most } else { 2 * most };
-        let pairs = rounds[rounds.len() - 1].pairs;
-        let counted = vote == Vote::Counted && rounds.len() == 1;
+        let counted = vote == Vote::Counted && announced.len() == 1;
         let segments = [
-            segment("margin", pairs, largest, "max_samples")?,
+            segment("margin", round.pairs, largest, "max_samples")?,
             segment("samples", usize::from(counted), most, "max_samples")?,
         ];
         let layout = layout(segments.into_iter().flatten().collect(), "window")?;
-        Ok(Self { size, vote, a_client: a_client as u64, rounds, layout })
+        let (a_client, announced) = (a_client as u64, announced.ranks().to_vec());
+        Ok(Self { size, vote, a_client, window, announced, round, layout })
     }
 
     /// The shape of a message.
@@ -105,8 +107,7 @@ impl Refine {
         if samples > i32::MAX as usize {
             return Err(Error::TooHeavy { total: samples as u64 });
         }
-        let round = self.round();
-        let margins = round.margins(rankings)?;
+        let margins = self.round.margins(rankings)?;
         let mut rng = stream(key, 0);
         let wrap = self.layout.segments().first().map_or(0, |segment| mask(segment.bits));
         let entry = |margin: i32| match self.vote {
@@ -149,61 +150,74 @@ impl Refine {
         }
         let tied = |pair: &&[u32]| known.margin(pair[0], pair[1]) == Some(0);
         found.ties = order.windows(2).filter(tied).count();
-        let items = &self.round().order;
+        let items = &self.round.order;
         let by_item: Vec<u32> = order.iter().map(|&place| items[place as usize]).collect();
         found.ranks = invert(&by_item);
         Ok(found)
     }
 
-    fn round(&self) -> &Round {
-        &self.rounds[self.rounds.len() - 1] // there is at least one
-    }
-
     /// Known pairs, by places in the last order, with their margins; and the number of
     /// rankings, if it was sent.
     fn read(&self, totals: &[&[u64]], survivors: usize) -> Result<(Vec<Pair>, Option<u64>)> {
-        let refused = |problem| Err(Error::Total { problem });
         if !(1..=self.size.clients).contains(&survivors) {
             return Err(Error::Survivors { survivors, clients: self.size.clients });
         }
-        if totals.len() != self.rounds.len() {
-            return refused("it takes one total for each announced order");
+        let announced = Rankings::trusted(&self.announced, self.size.n);
+        if totals.len() != announced.len() {
+            return Err(Error::Total { problem: "it takes one total for each announced order" });
         }
-        let most = survivors as u64 * self.a_client;
-        let mut pairs = Vec::new();
-        let mut samples = None;
-        for (at, (round, total)) in self.rounds.iter().zip(totals).enumerate() {
-            let counted = usize::from(at == 0 && self.vote == Vote::Counted);
+        let (mut pairs, mut samples) = (Vec::new(), None);
+        for (count, &total) in (1..).zip(totals) {
+            let round = Round::new(announced, count, self.window);
+            let counted = usize::from(count == 1 && self.vote == Vote::Counted);
             if total.len() != round.pairs + counted {
-                return refused("it has the wrong number of entries");
+                return Err(Error::Total { problem: "it has the wrong number of entries" });
             }
-            if counted == 1 {
-                samples = Some(total[round.pairs]);
-            }
-            let place = |i: usize| self.round().ranks[round.order[i] as usize];
-            for ((i, j), &sum) in round.asked().zip(*total) {
-                match self.margin(sum, survivors) {
-                    Some(margin) if margin.unsigned_abs() <= most => {
-                        pairs.push((place(i), place(j), margin as i32));
-                    }
-                    _ => return refused("no rankings of so many clients have these margins"),
-                }
-            }
+            let (margins, rest) = total.split_at(round.pairs);
+            samples = samples.or(rest.first().copied());
+            self.read_margins(&round, margins, survivors, &mut pairs)?;
         }
-        if let Some(samples) = samples {
-            if !(survivors as u64..=most).contains(&samples) {
-                return refused("no clients so many hold so many rankings");
-            }
-            if pairs.iter().any(|&(_, _, margin)| u64::from(margin.unsigned_abs()) > samples) {
-                return refused("a margin is more than the number of rankings");
-            }
+        self.check(&pairs, samples, survivors)?;
+        Ok((pairs, samples))
+    }
+
+    /// Appends the margins of one round.
+    fn read_margins(
+        &self,
+        round: &Round,
+        sums: &[u64],
+        survivors: usize,
+        pairs: &mut Vec<Pair>,
+    ) -> Result<()> {
+        let most = survivors as u64 * self.a_client;
+        let place = |i: usize| self.round.ranks[round.order[i] as usize];
+        for ((i, j), &sum) in round.asked().zip(sums) {
+            let margin = self.margin(sum, survivors).filter(|m| m.unsigned_abs() <= most);
+            let problem = "no rankings of so many clients have these margins";
+            let margin = margin.ok_or(Error::Total { problem })?;
+            pairs.push((place(i), place(j), margin as i32));
+        }
+        Ok(())
+    }
+
+    /// Whether rankings can have these margins, each in range by itself.
+    fn check(&self, pairs: &[Pair], samples: Option<u64>, survivors: usize) -> Result<()> {
+        let refused = |problem| Err(Error::Total { problem });
+        let most = survivors as u64 * self.a_client;
+        if samples.is_some_and(|samples| !(survivors as u64..=most).contains(&samples)) {
+            return refused("no clients so many hold so many rankings");
+        }
+        let largest = pairs.iter().map(|pair| pair.2.unsigned_abs()).max().unwrap_or(0);
+        if samples.is_some_and(|samples| u64::from(largest) > samples) {
+            return refused("a margin is more than the number of rankings");
         }
         // Every complete ranking adds 1 or −1 to a margin.
-        let parity = samples.map_or_else(|| pairs.first().map_or(0, |p| p.2 & 1), |s| s as i32 & 1);
-        if self.vote != Vote::Majority && pairs.iter().any(|&(_, _, margin)| margin & 1 != parity) {
+        let parity = samples.map_or(largest, |samples| samples as u32) & 1;
+        let odd_one = pairs.iter().any(|pair| pair.2.unsigned_abs() & 1 != parity);
+        if self.vote != Vote::Majority && odd_one {
             return refused("margins of the same rankings are all even or all odd");
         }
-        Ok((pairs, samples))
+        Ok(())
     }
 
     /// The margin in a sum of entries; none if so many clients cannot have sent it.
