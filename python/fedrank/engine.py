@@ -233,13 +233,15 @@ def federate(
 
 def refine(session: "Session", course: Refinement) -> Consensus:
     """Run the rounds of a refinement, as long as the same clients survive."""
+    found = course.consensus
     while course.scheme is not None:
         total = session.again(course.scheme)
         if total is None:
             break
         with session.stage("decode"):
-            course.take(total, len(session.survivors), rng=session.rng())
-    return replace(course.consensus, method="federated kemeny")
+            refined = course.take(total, len(session.survivors), rng=session.rng())
+        found = replace(refined, method="federated kemeny")
+    return found
 
 
 def fit_dispersion(session: "Session", scheme: Dispersion) -> Fit | None:
