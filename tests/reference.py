@@ -274,3 +274,65 @@ def central_kemeny(parts, random):
         order.insert(0, last)
         left -= {last}
     return inverse(order)
+
+
+def margin(rankings, a, b):
+    """How many put item a before item b, less the reverse."""
+    return sum((r[a] < r[b]) - (r[a] > r[b]) for r in rankings)
+
+
+def refine_pairs(announced, window):
+    """Pairs of items that the last announced ranking asks for, in the message's order (M14)."""
+
+    def near(ranking, a, b):
+        return abs(ranking[a] - ranking[b]) <= window
+
+    *earlier, last = announced
+    order = inverse(last)
+    n = len(order)
+    band = [
+        (order[i], order[i + d]) for d in range(1, min(window, n - 1) + 1) for i in range(n - d)
+    ]
+    return [pair for pair in band if not any(near(ranking, *pair) for ranking in earlier)]
+
+
+def refine_bits(clients, samples):
+    """Bits of a margin in two's complement: -most to most must fit."""
+    bits = 1
+    while 2 ** (bits - 1) - 1 < clients * samples:
+        bits += 1
+    return bits
+
+
+def refine_message(rankings, announced, window, bits, counts=False):
+    """Margins in two's complement; in the first round the number of rankings, if asked (M14)."""
+    margins = [margin(rankings, a, b) % 2**bits for a, b in refine_pairs(announced, window)]
+    return margins + [len(rankings)] * (counts and len(announced) == 1)
+
+
+def pack(entries, widths):
+    """Entries without gaps, the least significant bit first, in whole bytes (M9)."""
+    bits = [value >> i & 1 for value, w in zip(entries, widths, strict=True) for i in range(w)]
+    bits += [0] * (-len(bits) % 8)
+    return bytes(sum(b << i for i, b in enumerate(bits[k : k + 8])) for k in range(0, len(bits), 8))
+
+
+def distance_moments(phi, n):
+    """Mean and variance of the distance from the center, by enumeration (M15)."""
+    law = mallows(phi, tuple(range(n)))
+    distances = {r: kendall(r, range(n)) for r in law}
+    mean = sum(p * distances[r] for r, p in law.items())
+    return mean, sum(p * (distances[r] - mean) ** 2 for r, p in law.items())
+
+
+def fit_phi(mean, n):
+    """The phi at which the mean distance is this, by halving (M15)."""
+    if mean <= 0:
+        return 0.0
+    if mean >= n * (n - 1) / 4:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if distance_moments(middle, n)[0] < mean else (low, middle)
+    return (low + high) / 2

@@ -1,5 +1,6 @@
 """Golden vectors, which the Rust tests read too."""
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pytest
 
 import reference
 from fedrank import (
+    Dispersion,
     Mallows,
+    Refine,
     _core,
     footrule_distance,
     kendall_distance,
@@ -63,3 +66,35 @@ def test_samples_never_change_unnoticed(case):
     seed = bytes.fromhex(case["seed"])
     found = _core.mallows_sample(case["phi"], center, len(case["ranks"]), seed)
     assert found.tolist() == case["ranks"]
+
+
+@pytest.mark.parametrize("case", cases("refine"), ids=lambda case: case["packed"])
+def test_refine_messages(case):
+    *earlier, ranks = case["announced"]
+    options = {name: case[name] for name in ("window", "counts", "majority", "max_samples")}
+    scheme = Refine(ranks, case["clients"], earlier=earlier, **options)
+    message = scheme.encode(case["rankings"])
+    assert message.tolist() == case["message"]
+    assert scheme.pack(message).hex() == case["packed"]
+    assert scheme.unpack(bytes.fromhex(case["packed"])).tolist() == case["message"]
+
+
+@pytest.mark.parametrize("case", cases("dispersion"), ids=lambda case: case["packed"])
+def test_dispersion_messages_and_fits(case):
+    scheme = Dispersion(case["announced"], case["clients"], case["max_samples"])
+    message = scheme.encode(case["rankings"])
+    assert message.tolist() == case["message"]
+    assert scheme.pack(message).hex() == case["packed"]
+    fit = scheme.decode(message, survivors=1)
+    assert fit.phi == pytest.approx(case["phi"], rel=1e-9)
+    assert fit.standard_error == pytest.approx(case["standard_error"], rel=1e-9)
+
+
+def test_the_vectors_of_rounds_are_what_their_program_makes(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("rounds", VECTORS / "rounds.py")
+    program = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+    monkeypatch.setattr(program, "HERE", tmp_path)
+    program.main()
+    for name in ("refine.json", "dispersion.json"):
+        assert (tmp_path / name).read_text() == (VECTORS / name).read_text()

@@ -18,7 +18,7 @@ from fedrank.kernels import (
 from fedrank.mallows import Mallows
 from fedrank.planning import Plan, plan
 from fedrank.rankings import Rankings
-from fedrank.schemes import Borda, Lehmer, scheme_from_json
+from fedrank.schemes import Borda, Dispersion, Lehmer, Refine, scheme_from_json
 from fedrank.simulation import simulate
 from fedrank.study import Study
 
@@ -27,11 +27,13 @@ __version__ = _core.VERSION
 __all__ = [
     "Borda",
     "Consensus",
+    "Dispersion",
     "FederatedConsensus",
     "Lehmer",
     "Mallows",
     "Plan",
     "Rankings",
+    "Refine",
     "Study",
     "__version__",
     "aggregate",

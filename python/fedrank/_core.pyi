@@ -1,6 +1,6 @@
 """Signatures of the Rust extension; documentation is in the functions that call it."""
 
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 __all__ = [
     "KEMENY_EXACT_MOST",
     "KEMENY_EXACT_UPTO",
+    "KEMENY_KICKS",
     "VERSION",
     "Scheme",
     "SecaggClient",
@@ -35,6 +36,11 @@ __all__ = [
 VERSION: str
 KEMENY_EXACT_UPTO: int
 KEMENY_EXACT_MOST: int
+KEMENY_KICKS: int
+
+_Found: TypeAlias = tuple[
+    NDArray[np.int32], int, NDArray[np.int64] | None, int | None, int | None, bool | None
+]
 
 def find_fault(ranks: NDArray[np.int32]) -> tuple[int, int] | None: ...
 def from_scores(scores: NDArray[np.float64], ties: str, seed: bytes) -> NDArray[np.int32]: ...
@@ -67,7 +73,7 @@ def aggregate(
     seed: bytes,
     runs: int,
     exact_upto: int,
-) -> tuple[NDArray[np.int32], int, NDArray[np.int64] | None, int | None, int | None]: ...
+) -> _Found: ...
 
 @final
 class Scheme:
@@ -80,9 +86,20 @@ class Scheme:
         n: int, clients: int, low_bits: int, decode: str, max_samples: int | None
     ) -> Scheme: ...
     def encode(self, ranks: NDArray[np.int32], seed: bytes) -> NDArray[np.uint64]: ...
+    @staticmethod
+    def refine(
+        announced: NDArray[np.int32],
+        clients: int,
+        max_samples: int | None,
+        window: int,
+        vote: str,
+    ) -> Scheme: ...
+    @staticmethod
+    def dispersion(announced: NDArray[np.int32], clients: int, max_samples: int) -> Scheme: ...
     def decode(
-        self, total: NDArray[np.uint64], survivors: int, ties: str, seed: bytes
-    ) -> tuple[NDArray[np.int32], int, NDArray[np.int64] | None, int | None, int | None]: ...
+        self, totals: list[NDArray[np.uint64]], survivors: int, ties: str, seed: bytes
+    ) -> _Found: ...
+    def fit(self, total: NDArray[np.uint64], survivors: int) -> tuple[float, float, int, int]: ...
     def pack(self, message: NDArray[np.uint64]) -> bytes: ...
     def unpack(self, packed: bytes) -> NDArray[np.uint64]: ...
     @property

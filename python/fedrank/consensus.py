@@ -18,7 +18,7 @@ OPTIONS: dict[str, dict[str, int]] = {
     "footrule": {},
     "pivot": {"runs": 10, "best_of_both": 0},
     "pick": {},
-    "kemeny": {"exact_upto": _core.KEMENY_EXACT_UPTO, "kicks": 50},
+    "kemeny": {"exact_upto": _core.KEMENY_EXACT_UPTO, "kicks": _core.KEMENY_KICKS},
 }
 """The methods, with their options and what these are by default."""
 
@@ -165,7 +165,7 @@ def aggregate(
     counts = as_weights(weights, m)
     seed = seed_bytes(rng)
     runs = settings.get("runs", settings.get("kicks", 0))
-    found, tied, sums, distance, bound = _core.aggregate(
+    found, tied, sums, distance, bound, exact = _core.aggregate(
         ranks, counts, method, ties, seed, runs, settings.get("exact_upto", 0)
     )
     total = m if counts is None else int(counts.sum(dtype=np.int64))
@@ -175,7 +175,7 @@ def aggregate(
         method=method,
         scores=None if sums is None else sums / total,
         ties=tied,
-        exact={"footrule": True, "kemeny": distance == bound}.get(method),
+        exact=exact,
         objective=None if distance is None else distance / (total * n),
         lower_bound=None if bound is None else bound / (total * n),
     )

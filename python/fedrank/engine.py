@@ -2,9 +2,9 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -17,7 +17,17 @@ from fedrank._progress import Progress
 from fedrank._random import RNG, seed_bytes
 from fedrank.consensus import Consensus
 from fedrank.rankings import Rankings, same_items
-from fedrank.schemes import KINDS, Borda, Lehmer
+from fedrank.refinement import Refinement
+from fedrank.schemes import (
+    MAX_SAMPLES,
+    AnyScheme,
+    Borda,
+    Dispersion,
+    Fit,
+    Lehmer,
+    Refine,
+    yes,
+)
 from fedrank.secagg import Client, Server
 from fedrank.study import Study
 
@@ -25,6 +35,37 @@ STEPS = ("advertise", "share", "mask", "unmask")
 FEWEST = 3  # survivors; a sum over two shows each the other's message
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Round:
+    """One session of the protocol: one sum, and what it cost.
+
+    Attributes
+    ----------
+    study : Study
+        What the parties agreed on, the scheme among it.
+    survivors : list of int
+        Clients whose messages are in the sum; none if it was not opened.
+    bytes_up, bytes_down : numpy.ndarray of int64
+        Bytes that each client really sent and was sent.
+    seconds : dict of str to float
+        Wall time by stage.
+    faults : list of (int, str)
+        Clients that sent something wrong, with a code each.
+
+    Examples
+    --------
+    >>> [each.study.scheme.kind for each in federate([[[0, 1, 2]]] * 4, fit_phi=True).rounds]
+    ['borda', 'dispersion']
+    """
+
+    study: Study
+    survivors: list[int]
+    bytes_up: NDArray[np.int64]
+    bytes_down: NDArray[np.int64]
+    seconds: dict[str, float]
+    faults: list[tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -38,17 +79,25 @@ class FederatedConsensus:
     survivors : list of int
         Clients whose messages are in the sum.
     dropped : dict of int to str
-        Clients that were lost, and the step before which they vanished.
+        Clients that were lost, and the step before which they vanished; ``(round, step)``
+        if that was in a later round than the first.
     bytes_up, bytes_down : numpy.ndarray of int64
-        Bytes that each client really sent and was sent.
+        Bytes that each client really sent and was sent, in all rounds.
     seconds : dict of str to float
-        Wall time by stage: what the clients do, in parallel, and what the server does.
+        Wall time by stage, over all rounds: what the clients do, in parallel, and what the
+        server does.
     study : Study
-        What the parties agreed on.
+        What the parties agreed on in the round that gave the consensus.
     secure : bool
         Whether the messages were masked.
     faults : list of (int, str)
         Clients that sent something wrong, with a code each.
+    rounds : list of Round
+        The sessions, in turn; one for each sum.
+    fit : schemes.Fit or None
+        phi and its standard error, if they were asked for.
+    note : str or None
+        Why a round was not opened, if one was not.
 
     Examples
     --------
@@ -61,32 +110,37 @@ class FederatedConsensus:
 
     consensus: Consensus
     survivors: list[int]
-    dropped: dict[int, str]
+    dropped: dict[int, str | tuple[int, str]]
     bytes_up: NDArray[np.int64]
     bytes_down: NDArray[np.int64]
     seconds: dict[str, float]
     study: Study
     secure: bool
     faults: list[tuple[int, str]] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+    fit: Fit | None = None
+    note: str | None = None
 
     def __repr__(self) -> str:
         how = "secure" if self.secure else "in the clear"
+        rounds = f" in {len(self.rounds)} rounds" if len(self.rounds) > 1 else ""
         return (
             f"FederatedConsensus: {self.consensus!r}\n"
             f"  {len(self.survivors)} of {len(self.study.roster)} clients, {how}, "
-            f"{int(self.bytes_up.max())} bytes up a client at most"
+            f"{int(self.bytes_up.max())} bytes up a client at most{rounds}"
         )
 
 
 def federate(
     clients: Sequence[ArrayLike],
-    scheme: Borda | Lehmer | str = "borda",
+    scheme: Borda | Lehmer | Refine | str = "borda",
     secure: bool = True,
     threshold: int | None = None,
-    dropouts: Mapping[int, str] | Iterable[int] = (),
+    dropouts: Mapping[int, str | tuple[int, str]] | Iterable[int] = (),
     rng: RNG = None,
     *,
     allow_few: bool = False,
+    fit_phi: bool = False,
     **options: Any,
 ) -> FederatedConsensus:
     """Find the consensus of rankings that stay with their clients.
@@ -98,8 +152,12 @@ def federate(
     ----------
     clients : sequence of array_like of int, each of shape (m, n)
         The rankings of each client, as arrays or `Rankings` with the same labels.
-    scheme : Borda, Lehmer, "borda" or "lehmer"
-        What is sent; a name stands for that scheme with ``options``.
+    scheme : Borda, Lehmer, Refine, "borda", "lehmer" or "kemeny"
+        What is sent; a name stands for that scheme with ``options``. ``"kemeny"`` is Borda,
+        then `Refine` around its consensus, and again around the new one, until nothing moves
+        or the rounds are spent. No pair is asked twice. If other clients survive a later round
+        than the first, that round is not opened, since the difference could show one client's
+        message; the consensus is the last one, and ``note`` says so.
     secure : bool
         Whether to mask the messages. False sums them in the clear, for experiments: the
         consensus is the same, bit for bit.
@@ -109,14 +167,20 @@ def federate(
     dropouts : dict of int to str, or iterable of int
         Clients that vanish, and before which step: ``"share"``, ``"mask"`` (before the
         masked input is sent; for clients that are only listed) or ``"unmask"`` (after it: the
-        input is in the sum).
+        input is in the sum). ``(round, step)`` is that step of a later round, the first
+        being 0. Who has vanished does not come back.
     rng : None, int or numpy.random.Generator
-        Breaks ties. What client ``l`` draws depends on the seed and ``l`` only. No secret
-        comes from here.
+        Breaks ties. What client ``l`` draws depends on the seed, ``l`` and the round only. No
+        secret comes from here.
     allow_few : bool
         Whether a sum over fewer than three clients may be opened.
+    fit_phi : bool
+        Whether to run one more round, with a `Dispersion`, for ``fit`` of the result: how widely
+        the rankings scatter around the consensus. It reveals how many there are.
     **options
-        Parameters of the scheme, if it is given by name.
+        Parameters of the scheme, if it is given by name. For ``"kemeny"``: ``window`` (8),
+        ``rounds`` of refinement at most (1), ``counts``, ``majority`` and ``max_samples`` of
+        `Refine`, and ``phi`` of `Borda`.
 
     Returns
     -------
@@ -129,72 +193,195 @@ def federate(
 
     Examples
     --------
-    >>> from fedrank import Mallows
+    >>> from fedrank import Mallows, kendall_distance
     >>> hospitals = Mallows(0.6, n=20).sample(2000, rng=0).split(10, rng=0)
     >>> result = federate(hospitals, "borda", dropouts=[3, 7], rng=0)
     >>> result.survivors
     [0, 1, 2, 4, 5, 6, 8, 9]
     >>> result.consensus.top(5)
     (0, 1, 2, 3, 4)
+
+    A second round, of margins, is nearer to the center:
+
+    >>> wards = Mallows(0.6, n=50).sample(50, rng=0).split(10, rng=0)
+    >>> near, nearer = (federate(wards, scheme, rng=0) for scheme in ("borda", "kemeny"))
+    >>> [kendall_distance(each.consensus, range(50)) for each in (near, nearer)]
+    [3, 1]
     """
     data = [as_client(client, each) for client, each in enumerate(clients)]
     check_clients(data)
     labels = same_items(*data)
-    if isinstance(scheme, str):
-        if scheme not in KINDS:
+    refining = refine_options(options) if scheme == "kemeny" else None
+    first = as_scheme("borda" if refining else scheme, data, options)
+    samples = check_samples(data, first, refining, yes("fit_phi", fit_phi))
+    session = Session(data, labels, secure, threshold, dropouts, seed_bytes(rng), allow_few)
+    total = session.run(first)
+    with session.stage("decode"):
+        found = first.decode(total, len(session.survivors), rng=session.rng())
+    found = replace(found, item_labels=labels)
+    if refining:
+        found = refine(session, Refinement(found, len(data), **refining))
+    study = session.opened()[-1].study
+    fit = None
+    if fit_phi and session.note is None:
+        fit = fit_dispersion(session, Dispersion(found, len(data), samples))
+    if fit is not None:
+        # Of all rankings at the survivors, to the bit.
+        found = replace(found, objective=fit.mean_distance / len(found))
+    return session.result(found, study, fit)
+
+
+def refine(session: "Session", course: Refinement) -> Consensus:
+    """Run the rounds of a refinement, as long as the same clients survive."""
+    found = course.consensus
+    while course.scheme is not None:
+        total = session.again(course.scheme)
+        if total is None:
+            break
+        with session.stage("decode"):
+            refined = course.take(total, len(session.survivors), rng=session.rng())
+        found = replace(refined, method="federated kemeny")
+    return found
+
+
+def fit_dispersion(session: "Session", scheme: Dispersion) -> Fit | None:
+    """Run one more round for phi, if the same clients survive."""
+    total = session.again(scheme)
+    if total is None:
+        return None
+    with session.stage("decode"):
+        return scheme.decode(total, len(session.survivors))
+
+
+class Session:
+    """The rounds of one study, over the same survivors.
+
+    A sum over some clients and one over all but one of them could show what that one sent. So
+    a later round is opened only if its survivors are those of the first.
+    """
+
+    def __init__(
+        self,
+        data: list[Rankings],
+        labels: tuple[Hashable, ...] | None,
+        secure: bool,
+        threshold: int | None,
+        dropouts: Mapping[int, str | tuple[int, str]] | Iterable[int],
+        seed: bytes,
+        allow_few: bool,
+    ) -> None:
+        if secure and len(data) == 1:
+            raise ValueError("one client has nobody to hide among: pass secure=False")
+        self.data = data
+        self.labels = labels
+        self.secure = secure
+        self.threshold = threshold
+        self.lost = check_dropouts(dropouts, len(data))
+        self.seed = seed
+        self.allow_few = allow_few
+        self.runs: list[Run] = []
+        self.note: str | None = None
+
+    @property
+    def survivors(self) -> list[int]:
+        """Clients whose messages are in every sum."""
+        return self.runs[0].survivors
+
+    def opened(self) -> list["Run"]:
+        """Return the rounds whose sum is known."""
+        return [run for run in self.runs if run.survivors]
+
+    def run(self, scheme: AnyScheme) -> NDArray[np.uint64]:
+        """Run one round; return the sum of the survivors' messages."""
+        number = len(self.runs)
+        study = Study(scheme, self.labels, threshold=self.threshold)
+        if len(self.data) != len(study.roster):
             raise ValueError(
-                f"scheme must be a scheme or one of {', '.join(KINDS)}, not {scheme!r}"
+                f"the scheme is made for {scheme.clients} clients, not {len(self.data)}"
             )
+        # Who vanished in an earlier round is not there from the start.
+        lost = {
+            client: step if round == number else STEPS[0]
+            for client, (round, step) in self.lost.items()
+            if round <= number
+        }
+        run = Run(study, self.data, lost, self.seed, number, self.survivors if number else None)
+        self.runs.append(run)
+        return run.secure(self.allow_few) if self.secure else run.plain()
+
+    def again(self, scheme: AnyScheme) -> NDArray[np.uint64] | None:
+        """Run a later round; None, with a note, if it may not be opened."""
         try:
-            scheme = KINDS[scheme](data[0].n, len(data), **options)
-        except TypeError as error:
-            raise ValueError(f"the options do not suit the scheme: {error}") from None
-    elif not isinstance(scheme, Borda | Lehmer):
-        raise ValueError(f"scheme must be a scheme or one of {', '.join(KINDS)}, not {scheme!r}")
-    elif options:
-        raise ValueError(f"{next(iter(options))!r} goes with a scheme given by name")
-    if scheme.n != data[0].n:
-        raise ValueError(f"the scheme is made for {scheme.n} items, but these are {data[0].n}")
-    if secure and len(data) == 1:
-        raise ValueError("one client has nobody to hide among: pass secure=False")
-    for client, each in enumerate(data):
-        if scheme.max_samples is not None and len(each) > scheme.max_samples:
-            raise ValueError(
-                f"client {client} has {len(each)} rankings, more than max_samples = "
-                f"{scheme.max_samples}"
-            )
-    study = Study(scheme, labels, threshold=threshold)
-    if len(data) != len(study.roster):
-        raise ValueError(f"the scheme is made for {scheme.clients} clients, not {len(data)}")
-    lost = check_dropouts(dropouts, len(data))
-    seed = seed_bytes(rng)
-    run = Run(study, data, lost, seed)
-    total, survivors, faults = run.secure(allow_few) if secure else run.plain()
-    with run.stage("decode"):
-        found = study.scheme.decode(total, len(survivors), rng=stream_rng(seed, 1))
-    return FederatedConsensus(
-        consensus=replace(found, item_labels=labels),
-        survivors=survivors,
-        dropped=lost,
-        bytes_up=run.up,
-        bytes_down=run.down,
-        seconds=run.seconds,
-        study=study,
-        secure=secure,
-        faults=faults,
-    )
+            return self.run(scheme)
+        except ProtocolError as refused:
+            if refused.code not in ("changed", "few"):
+                raise
+        self.note = (
+            f"round {len(self.runs) - 1} ({scheme.kind}) was not opened: its survivors are not "
+            "those of the rounds before, and the difference could show one client's message"
+        )
+        return None
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Time a stage of the round that was run last."""
+        return self.runs[-1].stage(name)
+
+    def rng(self) -> np.random.Generator:
+        """Where the server's randomness of the round that was run last comes from."""
+        return stream_rng(self.seed, 1, *self.runs[-1].stream)
+
+    def result(self, found: Consensus, study: Study, fit: Fit | None) -> FederatedConsensus:
+        """Sum the rounds up."""
+        seconds: dict[str, float] = {}
+        for run in self.runs:
+            for name, spent in run.seconds.items():
+                seconds[name] = seconds.get(name, 0.0) + spent
+        return FederatedConsensus(
+            consensus=found,
+            survivors=self.survivors,
+            dropped={
+                client: (round, step) if round else step
+                for client, (round, step) in self.lost.items()
+                if round < len(self.runs)
+            },
+            bytes_up=sum((run.up for run in self.runs), np.zeros(len(self.data), dtype=np.int64)),
+            bytes_down=sum(
+                (run.down for run in self.runs), np.zeros(len(self.data), dtype=np.int64)
+            ),
+            seconds=seconds,
+            study=study,
+            secure=self.secure,
+            faults=[fault for run in self.runs for fault in run.faults],
+            rounds=[run.finish() for run in self.runs],
+            fit=fit,
+            note=self.note,
+        )
 
 
 class Run:
-    """One run of the protocol: who is still there, what was sent, how long it took."""
+    """One run of the protocol: who is still there, what was sent, how long it took.
+
+    With ``expected`` survivors, the sum over any others is not opened.
+    """
 
     def __init__(
-        self, study: Study, data: list[Rankings], lost: dict[int, str], seed: bytes
+        self,
+        study: Study,
+        data: list[Rankings],
+        lost: dict[int, str],
+        seed: bytes,
+        number: int,
+        expected: list[int] | None,
     ) -> None:
         self.study = study
         self.data = data
         self.lost = lost
         self.seed = seed
+        self.number = number
+        self.stream = (number,) if number else ()
+        self.expected = expected
+        self.survivors: list[int] = []
+        self.faults: list[tuple[int, str]] = []
         self.up = np.zeros(len(data), dtype=np.int64)
         self.down = np.zeros(len(data), dtype=np.int64)
         self.seconds: dict[str, float] = {}
@@ -231,15 +418,25 @@ class Run:
         return self.each(
             "encode",
             clients,
-            lambda c: scheme.encode(self.data[c], rng=stream_rng(self.seed, 0, c)),
+            lambda c: scheme.encode(self.data[c], rng=stream_rng(self.seed, 0, c, *self.stream)),
         )
 
-    def plain(self) -> tuple[NDArray[np.uint64], list[int], list[tuple[int, str]]]:
+    def check_survivors(self, survivors: list[int]) -> None:
+        """Refuse to open a sum over other clients than in the rounds before."""
+        if self.expected is not None and survivors != self.expected:
+            raise ProtocolError("other clients survived than in the rounds before", "changed")
+
+    def finish(self) -> Round:
+        """Return what the run came to."""
+        return Round(self.study, self.survivors, self.up, self.down, self.seconds, self.faults)
+
+    def plain(self) -> NDArray[np.uint64]:
         """Sum the messages in the clear."""
         scheme = self.study.scheme
         survivors = self.present("mask", range(len(self.data)))
         if not survivors:
-            raise ValueError("every client dropped out: there is nothing to sum")
+            raise ProtocolError("every client dropped out: there is nothing to sum", "few")
+        self.check_survivors(survivors)
         messages = self.encode(survivors)
         with self.stage("sum"):
             total = np.zeros(sum(segment.entries for segment in scheme.segments), dtype=np.uint64)
@@ -247,18 +444,17 @@ class Run:
                 packed = scheme.pack(messages[client])
                 self.up[client] += len(packed)
                 total += scheme.unpack(packed)
-        return total, survivors, []
+        self.survivors = survivors
+        return total
 
-    def secure(
-        self, allow_few: bool
-    ) -> tuple[NDArray[np.uint64], list[int], list[tuple[int, str]]]:
+    def secure(self, allow_few: bool) -> NDArray[np.uint64]:
         """Sum the messages under masks."""
         everyone = list(range(len(self.data)))
-        server = Server(self.study)
+        server = Server(self.study, self.number)
         clients: dict[int, Client] = {}
 
         def advertise(client: int) -> bytes:
-            clients[client] = Client(self.study, client)
+            clients[client] = Client(self.study, client, self.number)
             return clients[client].advertise()
 
         messages: dict[int, NDArray[np.uint64]] = {}
@@ -275,20 +471,18 @@ class Run:
             present = self.present(step, requests)
             if step == "mask":
                 messages = self.encode(present)
-            if step == "unmask" and len(requests) < FEWEST and not allow_few:
-                raise ProtocolError(
-                    f"only {len(requests)} clients are left, and a sum over so few shows too much "
-                    "of each: pass allow_few=True to open it all the same",
-                    "few",
-                )
+            if step == "unmask":
+                self.check_survivors(sorted(requests))
+                check_few(len(requests), allow_few)
             replies = self.each(step, present, work[step])
             with self.stage("server " + step):
                 for client, reply in replies.items():
                     self.up[client] += len(reply)
                     server.receive(client, reply)
                 requests = server.close_step()
-        total, survivors = server.result()
-        return total, survivors, server.faults
+        total, self.survivors = server.result()
+        self.faults = server.faults
+        return total
 
 
 def stream_rng(seed: bytes, *key: int) -> np.random.Generator:
@@ -296,6 +490,79 @@ def stream_rng(seed: bytes, *key: int) -> np.random.Generator:
     return np.random.default_rng(
         np.random.SeedSequence(int.from_bytes(seed, "little"), spawn_key=key)
     )
+
+
+def as_scheme(
+    scheme: object, data: list[Rankings], options: dict[str, Any]
+) -> Borda | Lehmer | Refine:
+    """Check the scheme of the first round; a name stands for one with these options."""
+    named: dict[str, type[Borda] | type[Lehmer]] = {"borda": Borda, "lehmer": Lehmer}
+    if isinstance(scheme, str) and scheme in named:
+        try:
+            return named[scheme](data[0].n, len(data), **options)
+        except TypeError as error:
+            raise ValueError(f"the options do not suit the scheme: {error}") from None
+    if not isinstance(scheme, Borda | Lehmer | Refine):
+        raise ValueError(
+            f"scheme must be a scheme for a consensus or one of {', '.join(named)}, kemeny, "
+            f"not {scheme!r}"
+        )
+    if options:
+        raise ValueError(f"{next(iter(options))!r} goes with a scheme given by name")
+    if scheme.n != data[0].n:
+        raise ValueError(f"the scheme is made for {scheme.n} items, but these are {data[0].n}")
+    if isinstance(scheme, Refine) and len(scheme.earlier):
+        raise ValueError('a later round needs the sums of the earlier ones: federate "kemeny"')
+    return scheme
+
+
+def refine_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of a refinement out of those given; the others are Borda's."""
+    refining = {"window": 8, "rounds": 1} | {
+        name: options.pop(name)
+        for name in ("window", "rounds", "counts", "majority")
+        if name in options
+    }
+    return refining | {"max_samples": options.get("max_samples")}
+
+
+def check_samples(
+    data: list[Rankings],
+    first: Borda | Lehmer | Refine,
+    refining: dict[str, Any] | None,
+    fit_phi: bool,
+) -> int:
+    """Refuse clients with more rankings than some round allows; return what the last allows.
+
+    Before the first round, so that no round is run in vain.
+    """
+    n, clients = data[0].n, len(data)
+    schemes: list[AnyScheme] = [first]
+    if refining:
+        trial = dict(refining)
+        whole("rounds", trial.pop("rounds"))
+        schemes.append(Refine(np.arange(n), clients, **trial))
+    samples = first.max_samples or MAX_SAMPLES
+    if fit_phi:
+        schemes.append(Dispersion(np.arange(n), clients, samples))
+    for scheme in schemes:
+        for client, each in enumerate(data):
+            if scheme.max_samples is not None and len(each) > scheme.max_samples:
+                raise ValueError(
+                    f"client {client} has {len(each)} rankings, more than max_samples = "
+                    f"{scheme.max_samples}"
+                )
+    return samples
+
+
+def check_few(survivors: int, allow_few: bool) -> None:
+    """Refuse to open a sum over very few clients."""
+    if survivors < FEWEST and not allow_few:
+        raise ProtocolError(
+            f"only {survivors} clients are left, and a sum over so few shows too much "
+            "of each: pass allow_few=True to open it all the same",
+            "few",
+        )
 
 
 def as_client(client: int, rankings: ArrayLike) -> Rankings:
@@ -321,15 +588,20 @@ def check_clients(data: Sequence[Rankings]) -> None:
             )
 
 
-def check_dropouts(dropouts: Mapping[int, str] | Iterable[int], clients: int) -> dict[int, str]:
-    """Say for every client that vanishes before which step it does."""
+def check_dropouts(
+    dropouts: Mapping[int, str | tuple[int, str]] | Iterable[int], clients: int
+) -> dict[int, tuple[int, str]]:
+    """Say for every client that vanishes in which round, and before which step, it does."""
     if isinstance(dropouts, Mapping):
         lost = dict(dropouts)
     else:
         lost = dict.fromkeys(as_list(dropouts, "dropouts"), "mask")
-    for client, step in lost.items():
+    checked = {}
+    for client, when in lost.items():
         if whole("dropout", client, least=0) >= clients:
             raise ValueError(f"dropout {client} is not a client: they are 0..{clients - 1}")
+        round, step = when if isinstance(when, tuple) and len(when) == 2 else (0, when)
         if step not in STEPS[1:]:
             raise ValueError(f"client {client} drops out at {step!r}: say {', '.join(STEPS[1:])}")
-    return {int(client): step for client, step in sorted(lost.items())}
+        checked[int(client)] = (whole("round", round, least=0), str(step))
+    return dict(sorted(checked.items()))

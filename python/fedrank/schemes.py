@@ -5,16 +5,20 @@ segment of its message is, so that sums over all clients do not wrap.
 """
 
 import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._input import as_phi, whole
+from fedrank._input import as_list, as_phi, whole
 from fedrank._random import RNG, seed_bytes
 from fedrank.consensus import Consensus
 from fedrank.rankings import as_rankings
+
+MAX_SAMPLES = 65_535  # where a scheme needs a bound and none is given
 
 
 class Segment(NamedTuple):
@@ -26,15 +30,14 @@ class Segment(NamedTuple):
 
 
 class Scheme:
-    """What Borda and Lehmer have in common; make one of those."""
+    """What all schemes have in common; make a Borda, a Lehmer, a Refine or a Dispersion."""
 
     kind = ""
     _core_scheme: _core.Scheme
 
-    def __init__(self, n: int, clients: int, phi: float, max_samples: int | None) -> None:
+    def __init__(self, n: int, clients: int, max_samples: int | None) -> None:
         self.n = whole("n", n)
         self.clients = whole("clients", clients)
-        self.phi = as_phi(phi)
         self.max_samples = None if max_samples is None else whole("max_samples", max_samples)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -79,6 +82,54 @@ class Scheme:
         """
         return self._core_scheme.encode(as_rankings(rankings), seed_bytes(rng))
 
+    def pack(self, message: ArrayLike) -> bytes:
+        """Write a message in the fewest whole bytes.
+
+        Examples
+        --------
+        >>> scheme = Borda(n=3, clients=2)
+        >>> scheme.pack([2, 1, 0]).hex(), scheme.message_bits
+        ('0a00', 9)
+        """
+        return self._core_scheme.pack(as_message(message))
+
+    def unpack(self, packed: bytes) -> NDArray[np.uint64]:
+        """Read what `pack` wrote.
+
+        Examples
+        --------
+        >>> Borda(n=3, clients=2).unpack(bytes.fromhex("0a00"))
+        array([2, 1, 0], dtype=uint64)
+        """
+        return self._core_scheme.unpack(packed)
+
+    def _parameters(self) -> dict[str, Any]:
+        raise TypeError("make a Borda, a Lehmer, a Refine or a Dispersion")
+
+    def to_json(self) -> str:
+        """Write the scheme as canonical JSON; `scheme_from_json` reads it.
+
+        Examples
+        --------
+        >>> Borda(n=3, clients=2).to_json()
+        '{"clients":2,"max_samples":null,"n":3,"phi":0.6,"quantize":true,"scheme":"borda"}'
+        """
+        return canonical({"scheme": self.kind} | self._parameters())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scheme) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self._parameters().items())
+        return f"{type(self).__name__}({shown})"
+
+
+class ConsensusScheme(Scheme):
+    """A scheme whose sums hold a consensus."""
+
     def decode(
         self, total: ArrayLike, survivors: int, rng: RNG = None, ties: str = "random"
     ) -> Consensus:
@@ -107,11 +158,9 @@ class Scheme:
         >>> scheme.decode(sum(messages), survivors=2).order[0]
         np.int32(0)
         """
-        if ties not in ("random", "index"):
-            raise ValueError(f'ties must be "random" or "index", not {ties!r}')
-        sums = as_message(total)
-        ranks, tied, counted, _, _ = self._core_scheme.decode(
-            sums, whole("survivors", survivors), ties, seed_bytes(rng)
+        check_ties(ties)
+        ranks, tied, counted, _, _, _ = self._core_scheme.decode(
+            [as_message(total)], whole("survivors", survivors), ties, seed_bytes(rng)
         )
         return Consensus(
             ranks=ranks,
@@ -126,52 +175,8 @@ class Scheme:
     def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:
         return sums / survivors
 
-    def pack(self, message: ArrayLike) -> bytes:
-        """Write a message in the fewest whole bytes.
 
-        Examples
-        --------
-        >>> scheme = Borda(n=3, clients=2)
-        >>> scheme.pack([2, 1, 0]).hex(), scheme.message_bits
-        ('0a00', 9)
-        """
-        return self._core_scheme.pack(as_message(message))
-
-    def unpack(self, packed: bytes) -> NDArray[np.uint64]:
-        """Read what `pack` wrote.
-
-        Examples
-        --------
-        >>> Borda(n=3, clients=2).unpack(bytes.fromhex("0a00"))
-        array([2, 1, 0], dtype=uint64)
-        """
-        return self._core_scheme.unpack(packed)
-
-    def _parameters(self) -> dict[str, Any]:
-        raise TypeError("make a Borda or a Lehmer")
-
-    def to_json(self) -> str:
-        """Write the scheme as canonical JSON; `scheme_from_json` reads it.
-
-        Examples
-        --------
-        >>> Borda(n=3, clients=2).to_json()
-        '{"clients":2,"max_samples":null,"n":3,"phi":0.6,"quantize":true,"scheme":"borda"}'
-        """
-        return canonical({"scheme": self.kind} | self._parameters())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scheme) and self.to_json() == other.to_json()
-
-    def __hash__(self) -> int:
-        return hash(self.to_json())
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in self._parameters().items())
-        return f"{type(self).__name__}({shown})"
-
-
-class Borda(Scheme):
+class Borda(ConsensusScheme):
     """Federated Borda (M6): mean positions, quantized, or exact sums.
 
     Quantized, a client sends for each item the place whose expected position under a Mallows
@@ -210,10 +215,9 @@ class Borda(Scheme):
         quantize: bool = True,
         max_samples: int | None = None,
     ) -> None:
-        super().__init__(n, clients, phi, max_samples)
-        if not isinstance(quantize, bool | np.bool_):
-            raise ValueError(f"quantize must be True or False, not {quantize!r}")
-        self.quantize = bool(quantize)
+        super().__init__(n, clients, max_samples)
+        self.phi = as_phi(phi)
+        self.quantize = yes("quantize", quantize)
         self._core_scheme = _core.Scheme.borda(
             self.n, self.clients, self.phi, self.quantize, self.max_samples
         )
@@ -234,7 +238,7 @@ class Borda(Scheme):
         }
 
 
-class Lehmer(Scheme):
+class Lehmer(ConsensusScheme):
     """Federated Lehmer coding (M8).
 
     A client sends the most frequent digit in each place of its Lehmer codes: the high part
@@ -280,7 +284,8 @@ class Lehmer(Scheme):
         epsilon: float = 0.01,
         decode: str = "nearest",
     ) -> None:
-        super().__init__(n, clients, phi, max_samples)
+        super().__init__(n, clients, max_samples)
+        self.phi = as_phi(phi)
         if not isinstance(epsilon, int | float | np.number) or not 0 < epsilon < 1:
             raise ValueError(f"epsilon must be above 0 and below 1, not {epsilon!r}")
         self.epsilon = float(epsilon)
@@ -311,10 +316,276 @@ class Lehmer(Scheme):
         }
 
 
-KINDS: dict[str, type[Borda] | type[Lehmer]] = {"borda": Borda, "lehmer": Lehmer}
+class Refine(ConsensusScheme):
+    """Refinement of an announced consensus towards Kemeny's (M14).
+
+    A client sends, for every two items at most ``window`` places apart in the announced
+    ranking, its margin: how many of its rankings put the first before the second, less the
+    reverse. The server moves items past each other as long as that brings the ranking nearer
+    to the clients' rankings; items whose margin it does not know keep their order.
+
+    Parameters
+    ----------
+    ranks : array_like of int, shape (n,)
+        The announced ranking, or a `Consensus`.
+    clients : int
+        Most clients that take part.
+    window : int
+        How many places apart items may be for their margin to be sent.
+    counts : bool
+        Whether to send the number of rankings too. It is what the objective and a proof of
+        optimality need, if not all pairs are known; without it their number stays hidden but for
+        its parity and a lower bound.
+    majority : bool
+        Whether to send one bit a pair instead: which item most of the client's rankings
+        have first, ties by lot. Shorter, hides the number of rankings, and gains less.
+    max_samples : int, optional
+        Most rankings that a client may hold; 65,535 by default. It bounds the margins, so a
+        lower one makes messages shorter. Not needed with ``majority``.
+    earlier : sequence of array_like of int, each of shape (n,)
+        Rankings that were announced before, with the same window, in turn: pairs asked then
+        are not asked again.
+
+    Examples
+    --------
+    >>> scheme = Refine([0, 1, 2, 3], clients=3, window=2, max_samples=50)
+    >>> scheme.segments
+    (Segment(name='margin', entries=5, bits=9),)
+    >>> messages = [scheme.encode([[1, 0, 2, 3], [0, 1, 2, 3]]), scheme.encode([[1, 0, 2, 3]])]
+    >>> scheme.decode(sum(messages), survivors=2).order
+    array([1, 0, 2, 3], dtype=int32)
+    """
+
+    kind = "refine"
+
+    def __init__(
+        self,
+        ranks: ArrayLike,
+        clients: int,
+        window: int,
+        counts: bool = False,
+        majority: bool = False,
+        max_samples: int | None = None,
+        earlier: Iterable[ArrayLike] = (),
+    ) -> None:
+        announced = [as_ranking(each) for each in [*as_list(earlier, "earlier"), ranks]]
+        if len({each.shape for each in announced}) > 1:
+            raise ValueError("the rankings announced earlier must be of the same items")
+        self.window = whole("window", window)
+        self.counts, self.majority = yes("counts", counts), yes("majority", majority)
+        if self.counts and self.majority:
+            raise ValueError("counts go with margins: leave out counts or majority")
+        if max_samples is None and not self.majority:
+            max_samples = MAX_SAMPLES
+        super().__init__(announced[0].shape[1], clients, max_samples)
+        self._announced = np.vstack(announced)
+        self._announced.flags.writeable = False
+        vote = "counted" if self.counts else "majority" if self.majority else "margins"
+        self._core_scheme = _core.Scheme.refine(
+            self._announced, self.clients, self.max_samples, self.window, vote
+        )
+
+    @property
+    def ranks(self) -> NDArray[np.int32]:
+        """The announced ranking."""
+        ranks: NDArray[np.int32] = self._announced[-1]
+        return ranks
+
+    @property
+    def earlier(self) -> NDArray[np.int32]:
+        """Rankings announced before, one a row."""
+        earlier: NDArray[np.int32] = self._announced[:-1]
+        return earlier
+
+    def decode(
+        self,
+        total: ArrayLike,
+        survivors: int,
+        rng: RNG = None,
+        ties: str = "random",
+        earlier: Sequence[ArrayLike] = (),
+    ) -> Consensus:
+        """Refine the announced ranking by the sum of the survivors' messages.
+
+        Where all pairs are known, Kemeny's consensus is searched for among all rankings, and
+        ``exact`` says whether the result is proved to be one. Otherwise it is proved with
+        ``counts`` only, where chains of known pairs settle those that are not known.
+
+        Parameters
+        ----------
+        total : array_like of int
+            The entry-wise sum of the messages, reduced modulo the widths or not.
+        survivors : int
+            How many messages were summed.
+        rng : None, int or numpy.random.Generator
+            For the search where all pairs are known, and its ties.
+        ties : {"random", "index"}
+            Whether that search breaks ties at random, or by the announced order, as
+            refinement always does.
+        earlier : sequence of array_like of int
+            The sums of the earlier rounds, of the same survivors, in turn.
+
+        Raises
+        ------
+        ValueError
+            If no rankings of so many clients have these margins.
+
+        Examples
+        --------
+        >>> scheme = Refine([0, 1, 2], clients=2, window=2, counts=True, max_samples=9)
+        >>> votes = [[0, 2, 1], [0, 2, 1], [0, 1, 2]]
+        >>> found = scheme.decode(scheme.encode(votes), survivors=1)
+        >>> found.order, found.exact, round(found.objective, 3)
+        (array([0, 2, 1], dtype=int32), True, 0.111)
+        """
+        check_ties(ties)
+        totals = [as_message(each) for each in [*as_list(earlier, "earlier"), total]]
+        ranks, tied, _, distance, bound, exact = self._core_scheme.decode(
+            totals, whole("survivors", survivors), ties, seed_bytes(rng)
+        )
+        # The number of rankings ends the first round's message.
+        scale = int(totals[0][-1]) * self.n if self.counts else 1
+        return Consensus(
+            ranks=ranks,
+            item_labels=None,
+            method=f"federated {self.kind}",
+            ties=tied,
+            exact=exact,
+            objective=None if distance is None else distance / scale,
+            lower_bound=None if bound is None else bound / scale,
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "ranks": self.ranks.tolist(),
+            "clients": self.clients,
+            "window": self.window,
+            "counts": self.counts,
+            "majority": self.majority,
+            "max_samples": self.max_samples,
+            "earlier": self.earlier.tolist(),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"Refine(<{self.n} items>, clients={self.clients}, window={self.window}, "
+            f"counts={self.counts}, majority={self.majority}, max_samples={self.max_samples}, "
+            f"earlier=<{len(self.earlier)}>)"
+        )
 
 
-def scheme_from_json(text: str) -> Borda | Lehmer:
+@dataclass(frozen=True)
+class Fit:
+    """How far rankings are from an announced one, in the Mallows model's terms.
+
+    Attributes
+    ----------
+    phi : float
+        The maximum likelihood estimate of the dispersion, with the announced ranking as
+        center. Low by a little if that was estimated from the same rankings.
+    standard_error : float
+        Of phi, by the model (M15). At 0 and 1, the ends of the range, it says little.
+    mean_distance : float
+        Mean Kendall distance to the announced ranking.
+    samples : int
+        How many rankings there are in all.
+
+    Examples
+    --------
+    >>> scheme = Dispersion([0, 1, 2], clients=1)
+    >>> fit = scheme.decode(scheme.encode([[0, 1, 2], [1, 0, 2]]), survivors=1)
+    >>> fit.samples, fit.mean_distance
+    (2, 0.5)
+    """
+
+    phi: float
+    standard_error: float
+    mean_distance: float
+    samples: int
+
+
+class Dispersion(Scheme):
+    """Federated dispersion (M15): how widely rankings scatter around an announced one.
+
+    A client sends the sum of its rankings' Kendall distances to the announced ranking, and how
+    many rankings it holds. It describes the data; it does not make a better quantizer.
+
+    Parameters
+    ----------
+    ranks : array_like of int, shape (n,)
+        The announced ranking, or a `Consensus`.
+    clients : int
+        Most clients that take part.
+    max_samples : int
+        Most rankings that a client may hold.
+
+    Examples
+    --------
+    >>> Dispersion([0, 1, 2], clients=10, max_samples=100).segments
+    (Segment(name='distance', entries=1, bits=12), Segment(name='samples', entries=1, bits=10))
+    """
+
+    kind = "dispersion"
+
+    def __init__(self, ranks: ArrayLike, clients: int, max_samples: int = MAX_SAMPLES) -> None:
+        announced = as_ranking(ranks)
+        super().__init__(announced.shape[1], clients, whole("max_samples", max_samples))
+        self._announced = announced
+        self._core_scheme = _core.Scheme.dispersion(
+            announced, self.clients, whole("max_samples", max_samples)
+        )
+
+    def decode(self, total: ArrayLike, survivors: int) -> Fit:
+        """Fit phi to the sum of the survivors' messages.
+
+        Parameters
+        ----------
+        total : array_like of int
+            The entry-wise sum of the messages.
+        survivors : int
+            How many messages were summed.
+
+        Raises
+        ------
+        ValueError
+            If no rankings of so many clients are so far away.
+
+        Examples
+        --------
+        >>> scheme = Dispersion([0, 1], clients=2)
+        >>> fit = scheme.decode([1, 4], survivors=2)
+        >>> round(fit.phi, 6), round(fit.standard_error, 3)
+        (0.333333, 0.385)
+        """
+        phi, error, distance, samples = self._core_scheme.fit(
+            as_message(total), whole("survivors", survivors)
+        )
+        return Fit(phi, error, distance / samples, samples)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "ranks": self._announced[0].tolist(),
+            "clients": self.clients,
+            "max_samples": self.max_samples,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"Dispersion(<{self.n} items>, clients={self.clients}, max_samples={self.max_samples})"
+        )
+
+
+AnyScheme = Borda | Lehmer | Refine | Dispersion
+
+KINDS: dict[str, type[Borda] | type[Lehmer] | type[Refine] | type[Dispersion]] = {
+    "borda": Borda,
+    "lehmer": Lehmer,
+    "refine": Refine,
+    "dispersion": Dispersion,
+}
+
+
+def scheme_from_json(text: str) -> AnyScheme:
     """Read a scheme that `Scheme.to_json` wrote.
 
     Parameters
@@ -342,6 +613,27 @@ def scheme_from_json(text: str) -> Borda | Lehmer:
         return kind(**parameters)
     except TypeError as error:
         raise ValueError(f"the JSON of the scheme has a wrong field: {error}") from None
+
+
+def as_ranking(ranks: ArrayLike) -> NDArray[np.int32]:
+    """Check one ranking, and keep it as a row of its own."""
+    rows = as_rankings(ranks)
+    if len(rows) != 1:
+        raise ValueError(f"one ranking is announced at a time, not {len(rows)}")
+    return rows.copy()
+
+
+def yes(name: str, value: object) -> bool:
+    """Check a parameter that is true or false."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
+def check_ties(ties: str) -> None:
+    """Check a tie rule."""
+    if ties not in ("random", "index"):
+        raise ValueError(f'ties must be "random" or "index", not {ties!r}')
 
 
 def read_json(text: str, what: str) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from fedrank._input import as_list, check_items, whole
-from fedrank.schemes import Borda, Lehmer, canonical, read_json, scheme_from_json
+from fedrank.schemes import KINDS, AnyScheme, canonical, read_json, scheme_from_json
 
 FORMAT = 1
 MOST_CLIENTS = 65_535  # what the protocol can number
@@ -21,7 +21,7 @@ class Study:
 
     Parameters
     ----------
-    scheme : Borda or Lehmer
+    scheme : Borda, Lehmer, Refine or Dispersion
         How rankings become messages.
     items : sequence of str or int, optional
         Labels of the items, in the order that positions have; ``0..n-1`` by default.
@@ -39,6 +39,7 @@ class Study:
 
     Examples
     --------
+    >>> from fedrank import Borda
     >>> study = Study(Borda(n=2, clients=3), items=["a", "b"], roster=["x", "y", "z"])
     >>> study.threshold
     3
@@ -50,14 +51,14 @@ class Study:
 
     def __init__(
         self,
-        scheme: Borda | Lehmer,
+        scheme: AnyScheme,
         items: Iterable[Hashable] | None = None,
         roster: Iterable[str] | None = None,
         threshold: int | None = None,
     ) -> None:
         self.scheme = scheme
-        if not isinstance(scheme, Borda | Lehmer):
-            raise ValueError(f"scheme must be a Borda or a Lehmer, not {scheme!r}")
+        if not isinstance(scheme, tuple(KINDS.values())):
+            raise ValueError(f"scheme must be a scheme, not {scheme!r}")
         labels = None if items is None else check_items(items, scheme.n)
         if labels is not None:
             labels = tuple(int(x) if isinstance(x, np.integer) else x for x in labels)
@@ -103,6 +104,7 @@ class Study:
 
         Examples
         --------
+        >>> from fedrank import Borda
         >>> print(Study(Borda(n=2, clients=2)).to_json()[:40])
         {"format":1,"items":null,"roster":["0","
         """
@@ -127,6 +129,7 @@ class Study:
 
         Examples
         --------
+        >>> from fedrank import Borda
         >>> Study.from_json(Study(Borda(n=2, clients=2)).to_json()).scheme.n
         2
         """

@@ -92,6 +92,44 @@ impl Phi {
         (1..=n).map(|i| self.g_drop(1.0, i as f64)).sum()
     }
 
+    /// Variance of the Kendall distance from the center (M15).
+    ///
+    /// ```text
+    /// Var K = Σ_i (v(1) − v(i)),   v(t) = t² φ^t / (1 − φ^t)²
+    /// ```
+    #[must_use]
+    pub fn distance_variance(self, n: usize) -> f64 {
+        let theta = self.theta;
+        // v(t) = s(tθ)/θ², s(x) = (x/2)²/sinh²(x/2), which is near 1 for small x.
+        let s = |x: f64| {
+            let half = x / 2.0;
+            (half / libm::sinh(half)).powi(2)
+        };
+        let drop = |i: f64| {
+            if i * theta < 0.5 {
+                // s(x) = 1 − x²/12 + …, term by term: no difference of near numbers.
+                const TERMS: [f64; 7] = [
+                    1.0 / 12.0,
+                    -1.0 / 240.0,
+                    1.0 / 6048.0,
+                    -1.0 / 172_800.0,
+                    1.0 / 5_322_240.0,
+                    -691.0 / 118_879_488_000.0,
+                    1.0 / 5_748_019_200.0,
+                ];
+                let powers = |x: f64| std::iter::successors(Some(x), move |p| Some(p * x));
+                let scales = std::iter::successors(Some(1.0), |s| Some(s * theta * theta));
+                let differences = powers(i * i).zip(scales).map(|(p, scale)| (p - 1.0) * scale);
+                TERMS.iter().zip(differences).map(|(term, difference)| term * difference).sum()
+            } else if theta.is_infinite() {
+                0.0
+            } else {
+                (s(theta) - s(i * theta)) / (theta * theta)
+            }
+        };
+        (2..=n).map(|i| drop(i as f64)).sum::<f64>() + 0.0 // an empty sum is −0
+    }
+
     /// `ln Z`, with `Z = ∏_{i=1}^{n} (1 − φ^i)/(1 − φ)` (M3).
     #[must_use]
     pub fn log_partition(self, n: usize) -> f64 {

@@ -1,6 +1,8 @@
 //! The golden vectors of `tests/vectors`, which the Python tests read too.
 
 use fedrank_core::mallows::Phi;
+use fedrank_core::scheme::refine::Vote;
+use fedrank_core::scheme::{Dispersion, Refine};
 use fedrank_core::{Rankings, footrule, kendall, lehmer};
 use serde_json::Value;
 
@@ -16,6 +18,68 @@ fn cases(name: &str) -> Vec<Value> {
 fn numbers(value: &Value) -> Vec<u32> {
     let numbers = value.as_array().expect("a list").iter();
     numbers.map(|n| n.as_u64().and_then(|n| u32::try_from(n).ok()).expect("a rank")).collect()
+}
+
+/// Rankings one after the other, and how many items each has.
+fn matrix(value: &Value) -> (Vec<u32>, usize) {
+    let rows: Vec<Vec<u32>> = value.as_array().expect("rows").iter().map(numbers).collect();
+    (rows.concat(), rows[0].len())
+}
+
+fn number(value: &Value) -> usize {
+    value.as_u64().and_then(|n| usize::try_from(n).ok()).expect("a whole number")
+}
+
+fn entries(value: &Value) -> Vec<u64> {
+    let entries = value.as_array().expect("a list").iter();
+    entries.map(|entry| entry.as_u64().expect("a whole number")).collect()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn refine_messages() {
+    for case in cases("refine") {
+        let ((rankings, n), (announced, _)) =
+            (matrix(&case["rankings"]), matrix(&case["announced"]));
+        let vote = match (case["counts"].as_bool(), case["majority"].as_bool()) {
+            (Some(true), _) => Vote::Counted,
+            (_, Some(true)) => Vote::Majority,
+            _ => Vote::Margins,
+        };
+        let announced = Rankings::new(&announced, n).expect("rankings");
+        let (clients, most) = (number(&case["clients"]), number(&case["max_samples"]));
+        let scheme = Refine::new(announced, clients, Some(most), number(&case["window"]), vote)
+            .expect("a scheme");
+        let rankings = Rankings::new(&rankings, n).expect("rankings");
+        let message = scheme.encode(rankings, [0; 32]).expect("few enough rankings");
+        assert_eq!(message, entries(&case["message"]), "{case}");
+        let packed = scheme.layout().pack(&message).expect("it fits");
+        assert_eq!(Some(hexadecimal(&packed).as_str()), case["packed"].as_str(), "{case}");
+    }
+}
+
+#[test]
+fn dispersion_messages_and_fits() {
+    for case in cases("dispersion") {
+        let (rankings, n) = matrix(&case["rankings"]);
+        let announced = numbers(&case["announced"]);
+        let announced = Rankings::new(&announced, n).expect("a ranking");
+        let (clients, most) = (number(&case["clients"]), number(&case["max_samples"]));
+        let scheme = Dispersion::new(announced, clients, most).expect("a scheme");
+        let rankings = Rankings::new(&rankings, n).expect("rankings");
+        let message = scheme.encode(rankings).expect("few enough rankings");
+        assert_eq!(message, entries(&case["message"]), "{case}");
+        let packed = scheme.layout().pack(&message).expect("it fits");
+        assert_eq!(Some(hexadecimal(&packed).as_str()), case["packed"].as_str(), "{case}");
+        let fit = scheme.decode(&message, 1).expect("a possible total");
+        for (got, want) in [(fit.phi, &case["phi"]), (fit.error, &case["standard_error"])] {
+            let want = want.as_f64().expect("a number");
+            assert!((got - want).abs() <= 1e-9 * want, "{case}: {got}");
+        }
+    }
 }
 
 #[test]

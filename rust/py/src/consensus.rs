@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 
 type Array1<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// What Python makes a `Consensus` of: ranks, ties, sums, distance, bound.
+/// What Python makes a `Consensus` of: ranks, ties, sums, distance, bound, exact.
 pub(crate) type Found<'py> =
-    (Array1<'py, i32>, usize, Option<Array1<'py, i64>>, Option<u64>, Option<u64>);
+    (Array1<'py, i32>, usize, Option<Array1<'py, i64>>, Option<u64>, Option<u64>, Option<bool>);
 
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // one door for all methods; Python names them
@@ -45,7 +45,7 @@ pub(crate) fn aggregate<'py>(
 /// A consensus as Python takes it.
 pub(crate) fn found(py: Python<'_>, found: Consensus) -> Found<'_> {
     let sums = found.sums.map(|sums| vector(py, sums));
-    (vector(py, found.ranks), found.ties, sums, found.distance, found.bound)
+    (vector(py, found.ranks), found.ties, sums, found.distance, found.bound, found.exact)
 }
 
 pub(crate) fn tie_rule(ties: &str, seed: &[u8]) -> Result<Ties> {

@@ -45,6 +45,9 @@ mod _core {
     #[pymodule_export]
     const KEMENY_EXACT_MOST: usize = fedrank_core::consensus::kemeny::EXACT_MOST;
 
+    #[pymodule_export]
+    const KEMENY_KICKS: usize = fedrank_core::consensus::kemeny::KICKS;
+
     /// The first row that is not a ranking and the position at fault, if any.
     #[pyfunction]
     fn find_fault(py: Python<'_>, ranks: Ranks<'_>) -> Result<Option<(usize, i64)>> {

@@ -3,7 +3,8 @@
 use fedrank_core::consensus::Consensus;
 use fedrank_core::mallows::Phi;
 use fedrank_core::scheme::lehmer::{self, Decode};
-use fedrank_core::scheme::{Borda, Layout, Lehmer, Size};
+use fedrank_core::scheme::refine::Vote;
+use fedrank_core::scheme::{Borda, Dispersion, Layout, Lehmer, Refine, Size};
 use fedrank_core::stream::Key;
 use fedrank_core::{Rankings, Ties};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -14,13 +15,15 @@ use crate::array::{Ranks, key, rankings, slice, vector};
 use crate::consensus::{Found, found, tie_rule};
 use crate::error::{Error, Result};
 
-/// A scheme of either kind.
+/// A scheme of any kind.
 #[pyclass(frozen, module = "fedrank._core")]
 pub(crate) struct Scheme(Kind);
 
 enum Kind {
     Borda(Borda),
     Lehmer(Lehmer),
+    Refine(Refine),
+    Dispersion(Dispersion),
 }
 
 impl Scheme {
@@ -28,6 +31,8 @@ impl Scheme {
         match &self.0 {
             Kind::Borda(scheme) => scheme.layout(),
             Kind::Lehmer(scheme) => scheme.layout(),
+            Kind::Refine(scheme) => scheme.layout(),
+            Kind::Dispersion(scheme) => scheme.layout(),
         }
     }
 
@@ -39,18 +44,24 @@ impl Scheme {
         match &self.0 {
             Kind::Borda(scheme) => scheme.encode(rankings, key),
             Kind::Lehmer(scheme) => scheme.encode(rankings, key),
+            Kind::Refine(scheme) => scheme.encode(rankings, key),
+            Kind::Dispersion(scheme) => scheme.encode(rankings),
         }
     }
 
-    pub(crate) fn decode_total(
+    pub(crate) fn decode_totals(
         &self,
-        total: &[u64],
+        totals: &[&[u64]],
         survivors: usize,
         ties: Ties,
     ) -> fedrank_core::Result<Consensus> {
-        match &self.0 {
-            Kind::Borda(scheme) => scheme.decode(total, survivors, ties),
-            Kind::Lehmer(scheme) => scheme.decode(total, survivors, ties),
+        match (&self.0, totals) {
+            (Kind::Borda(scheme), [total]) => scheme.decode(total, survivors, ties),
+            (Kind::Lehmer(scheme), [total]) => scheme.decode(total, survivors, ties),
+            (Kind::Refine(scheme), totals) => scheme.decode(totals, survivors, ties),
+            _ => Err(fedrank_core::Error::Total {
+                problem: "this scheme finds no consensus in so many totals",
+            }),
         }
     }
 }
@@ -88,6 +99,30 @@ impl Scheme {
         Ok(Self(Kind::Lehmer(Lehmer::new(size, low_bits, decode)?)))
     }
 
+    #[staticmethod]
+    fn refine(
+        announced: Ranks<'_>,
+        clients: usize,
+        max_samples: Option<usize>,
+        window: usize,
+        vote: &str,
+    ) -> Result<Self> {
+        let vote = match vote {
+            "margins" => Vote::Margins,
+            "counted" => Vote::Counted,
+            "majority" => Vote::Majority,
+            _ => return Err(Error::value("unknown vote")),
+        };
+        let announced = rankings(&announced)?;
+        Ok(Self(Kind::Refine(Refine::new(announced, clients, max_samples, window, vote)?)))
+    }
+
+    #[staticmethod]
+    fn dispersion(announced: Ranks<'_>, clients: usize, max_samples: usize) -> Result<Self> {
+        let announced = rankings(&announced)?;
+        Ok(Self(Kind::Dispersion(Dispersion::new(announced, clients, max_samples)?)))
+    }
+
     fn encode<'py>(
         &self,
         py: Python<'py>,
@@ -99,17 +134,32 @@ impl Scheme {
         Ok(vector(py, message))
     }
 
+    /// The consensus in the sums of all rounds, which are one but for a refinement.
     fn decode<'py>(
         &self,
         py: Python<'py>,
-        total: PyReadonlyArray1<'py, u64>,
+        totals: Vec<PyReadonlyArray1<'py, u64>>,
         survivors: usize,
         ties: &str,
         seed: &[u8],
     ) -> Result<Found<'py>> {
-        let (total, ties) = (slice(&total)?, tie_rule(ties, seed)?);
-        let consensus = py.detach(|| self.decode_total(total, survivors, ties))?;
+        let totals = totals.iter().map(slice).collect::<Result<Vec<_>>>()?;
+        let ties = tie_rule(ties, seed)?;
+        let consensus = py.detach(|| self.decode_totals(&totals, survivors, ties))?;
         Ok(found(py, consensus))
+    }
+
+    /// phi, its standard error, the sum of distances and the number of rankings.
+    fn fit(
+        &self,
+        total: PyReadonlyArray1<'_, u64>,
+        survivors: usize,
+    ) -> Result<(f64, f64, u64, u64)> {
+        let Kind::Dispersion(scheme) = &self.0 else {
+            return Err(Error::value("this scheme fits nothing"));
+        };
+        let fit = scheme.decode(slice(&total)?, survivors)?;
+        Ok((fit.phi, fit.error, fit.distance, fit.samples))
     }
 
     fn pack<'py>(

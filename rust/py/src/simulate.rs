@@ -32,7 +32,7 @@ pub(crate) fn simulate<'py>(
         let scheme = scheme.get();
         rules.push(Box::new(move |data, key| {
             let decode = |total: &[u64], key| {
-                Ok(scheme.decode_total(total, clients, Ties::Random(key))?.ranks)
+                Ok(scheme.decode_totals(&[total], clients, Ties::Random(key))?.ranks)
             };
             federate(data, clients, key, |mine, key| scheme.encode_rankings(mine, key), decode)
         }));

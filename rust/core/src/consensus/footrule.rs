@@ -30,7 +30,7 @@ pub fn consensus(profile: &Profile<'_>, ties: Ties) -> Result<Consensus> {
     for (&item, position) in items.iter().zip(positions) {
         ranks[item as usize] = position as u32;
     }
-    Ok(Consensus { ranks, ..Consensus::default() })
+    Ok(Consensus { ranks, exact: Some(true), ..Consensus::default() })
 }
 
 /// Items whose positions are counted together: they share cache lines.

@@ -18,6 +18,9 @@ pub const EXACT_UPTO: usize = 20;
 /// Largest component that may be solved exactly: 2²⁴ subsets take 128 MiB and some seconds.
 pub const EXACT_MOST: usize = 24;
 
+/// How often a search is restarted where nothing else is asked for.
+pub const KICKS: usize = 50;
+
 /// Finds a Kemeny consensus, in O(m n²) and what the components take.
 ///
 /// `exact_upto` bounds the components that are solved exactly (at most [`EXACT_MOST`]), and `kicks`
@@ -34,7 +37,17 @@ pub fn consensus(
     ties: Ties,
     key: Key,
 ) -> Result<Consensus> {
-    let majority = Majority::new(profile)?;
+    by_majority(&Majority::new(profile)?, exact_upto, kicks, ties, key)
+}
+
+/// [`consensus`] from the margins alone.
+pub(crate) fn by_majority(
+    majority: &Majority,
+    exact_upto: usize,
+    kicks: usize,
+    ties: Ties,
+    key: Key,
+) -> Result<Consensus> {
     let mut items: Vec<u32> = (0..majority.n() as u32).collect();
     if let Ties::Random(key) = ties {
         // Whatever looks at the items in turn now looks at them in random order.
@@ -42,26 +55,28 @@ pub fn consensus(
     }
     let mut order = Vec::with_capacity(items.len());
     let mut excess = 0;
-    for (i, mut component) in components(&majority, &items).into_iter().enumerate() {
+    for (i, mut component) in components(majority, &items).into_iter().enumerate() {
         if ties == Ties::Index {
             component.sort_unstable();
         }
         if component.len() <= exact_upto.min(EXACT_MOST) {
-            let solved = solve(&majority, &component)?;
-            excess += violations(&majority, &solved);
+            let solved = solve(majority, &component)?;
+            excess += violations(majority, &solved);
             order.extend(solved);
         } else {
-            excess += cycle_bound(&majority, &component)?;
+            excess += cycle_bound(majority, &component)?;
             let mut rng = stream(key, i as u64);
-            order.extend(search(&majority, &component, kicks, ties, &mut rng));
+            order.extend(search(majority, &component, kicks, ties, &mut rng));
         }
     }
     let ties = order.windows(2).filter(|pair| majority.margin(pair[0], pair[1]) == 0).count();
+    let (distance, bound) = (majority.distance(&order), majority.pair_bound() + excess);
     Ok(Consensus {
         ranks: invert(&order),
         ties,
-        distance: Some(majority.distance(&order)),
-        bound: Some(majority.pair_bound() + excess),
+        distance: Some(distance),
+        bound: Some(bound),
+        exact: Some(distance == bound),
         ..Consensus::default()
     })
 }
@@ -119,13 +134,13 @@ fn visit(
 }
 
 /// Rankings against the order beyond what its pairs' majorities cost: 0 if it violates none.
-fn violations(majority: &Majority, order: &[u32]) -> u64 {
+pub(super) fn violations(majority: &Majority, order: &[u32]) -> u64 {
     let pairs = (0..order.len()).flat_map(|i| order[i + 1..].iter().map(move |&b| (order[i], b)));
     pairs.map(|(a, b)| (-majority.margin(a, b)).max(0) as u64).sum()
 }
 
 /// The best order of a few items, by dynamic programming over their subsets (Held and Karp).
-fn solve(majority: &Majority, items: &[u32]) -> Result<Vec<u32>> {
+pub(super) fn solve(majority: &Majority, items: &[u32]) -> Result<Vec<u32>> {
     let k = items.len();
     // For each item, the margins over it of every subset, in two halves that are added.
     let half = k / 2;

@@ -22,6 +22,12 @@ impl Majority {
         Ok(Self { n: profile.n(), total: profile.total(), margins })
     }
 
+    /// Margins already counted: row by row, antisymmetric, none above `total` in size.
+    pub(crate) fn of(n: usize, total: u32, margins: Vec<i32>) -> Self {
+        debug_assert_eq!(margins.len(), n * n);
+        Self { n, total, margins }
+    }
+
     /// Number of items.
     #[must_use]
     pub fn n(&self) -> usize {

@@ -5,6 +5,7 @@
 pub mod borda;
 pub mod footrule;
 pub mod kemeny;
+pub(crate) mod known;
 pub mod lehmer;
 pub mod majority;
 pub mod pivot;
@@ -22,4 +23,6 @@ pub struct Consensus {
     pub distance: Option<u64>,
     /// What that sum is at least, for any ranking.
     pub bound: Option<u64>,
+    /// Whether it is proved to minimise the method's own distance, where the method has one.
+    pub exact: Option<bool>,
 }

@@ -38,7 +38,7 @@ impl Borda {
         }
         let most = size.clients as u128 * (size.n - 1) as u128;
         let segments = segment("position", size.n, most, "clients")?;
-        let layout = layout(segments.into_iter().collect())?;
+        let layout = layout(segments.into_iter().collect(), "n")?;
         Ok(Self { size, midpoints: Some(midpoints), layout })
     }
 
@@ -57,7 +57,7 @@ impl Borda {
         };
         let most = (size.clients as u128 * samples as u128).saturating_mul(size.n as u128 - 1);
         let segments = segment("sum", size.n, most, "max_samples")?;
-        let layout = layout(segments.into_iter().collect())?;
+        let layout = layout(segments.into_iter().collect(), "n")?;
         Ok(Self { size, midpoints: None, layout })
     }
 

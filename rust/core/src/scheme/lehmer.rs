@@ -49,7 +49,7 @@ impl Lehmer {
         }
         let slots = items.iter().map(|&item| slots(item, low_bits) - 1).sum();
         segments.extend(segment("low", slots, size.clients as u128, "clients")?);
-        Ok(Self { size, low_bits, decode, layout: layout(segments)? })
+        Ok(Self { size, low_bits, decode, layout: layout(segments, "low_bits")? })
     }
 
     /// The shape of a message.

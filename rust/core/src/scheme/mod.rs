@@ -5,12 +5,16 @@
 //! of the message is, so that sums do not wrap.
 
 pub mod borda;
+pub mod dispersion;
 pub mod layout;
 pub mod lehmer;
+pub mod refine;
 
 pub use borda::Borda;
+pub use dispersion::Dispersion;
 pub use layout::Layout;
 pub use lehmer::Lehmer;
+pub use refine::Refine;
 
 use crate::error::{Error, Result};
 use crate::ranking::Rankings;
@@ -85,8 +89,8 @@ fn segment(name: &str, len: usize, most: u128, parameter: &'static str) -> Resul
     }
 }
 
-/// A layout of segments whose widths are in range.
-fn layout(segments: Vec<Segment>) -> Result<Layout> {
-    let too_long = Error::Parameter { name: "low_bits", problem: "makes the message too long" };
+/// A layout of segments whose widths are in range; `name` is what makes messages long.
+fn layout(segments: Vec<Segment>, name: &'static str) -> Result<Layout> {
+    let too_long = Error::Parameter { name, problem: "makes the message too long" };
     Layout::new(segments).map_err(|_| too_long)
 }

@@ -1,0 +1,356 @@
+//! Refinement (M14): margins between items near each other in an announced order.
+
+use rand_core::Rng;
+use rayon::prelude::*;
+
+use super::layout::mask;
+use super::{Layout, Size, layout, segment};
+use crate::consensus::Consensus;
+use crate::consensus::kemeny::{self, EXACT_UPTO, KICKS};
+use crate::consensus::known::{Known, Pair};
+use crate::error::{Error, Result, zeros};
+use crate::ranking::{Rankings, Ties, invert};
+use crate::stream::{Key, stream};
+
+/// Most pairs that a round may look at: far above any use; a scheme may come from a stranger.
+const MOST_PAIRS: u64 = 1 << 30;
+
+/// What clients send about a pair of items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vote {
+    /// Rankings with the first item before the second, less the reverse.
+    Margins,
+    /// The same, and in the first round the number of rankings too.
+    Counted,
+    /// One bit: which item most of the client's rankings have first, ties by lot.
+    Majority,
+}
+
+/// The public part of a refinement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refine {
+    size: Size,
+    vote: Vote,
+    /// What one client's margin is at most in size.
+    a_client: u64,
+    window: usize,
+    /// Rankings announced so far, one after the other.
+    announced: Vec<u32>,
+    /// The round to run, of the ranking announced last.
+    round: Round,
+    layout: Layout,
+}
+
+impl Refine {
+    /// Clients send a vote on every pair of items at most `window` places apart in the order
+    /// announced last, unless they were so in an order announced before: a pair is asked once.
+    ///
+    /// The rows of `announced` are the rankings announced so far, in turn.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless `window` is at least 1, `max_samples` is given for margins,
+    /// and margins need less than 32 bits.
+    pub fn new(
+        announced: Rankings<'_>,
+        clients: usize,
+        max_samples: Option<usize>,
+        window: usize,
+        vote: Vote,
+    ) -> Result<Self> {
+        let refused = |name, problem| Err(Error::Parameter { name, problem });
+        let size = Size { n: announced.n(), clients, max_samples }.check()?;
+        if announced.is_empty() {
+            return Err(Error::Empty);
+        }
+        if window == 0 {
+            return refused("window", "must be at least 1");
+        }
+        let window = window.min(size.n - 1);
+        let a_client = match (vote, max_samples) {
+            (Vote::Majority, _) => 1,
+            (_, Some(samples)) => samples as u128,
+            (_, None) => return refused("max_samples", "is needed for margins: it bounds them"),
+        };
+        let most = clients as u128 * a_client;
+        if most > i32::MAX as u128 {
+            return refused("max_samples", "is too large: times clients it must be below 2^31");
+        }
+        if size.n as u64 * window as u64 > MOST_PAIRS {
+            return refused("window", "makes the message too long");
+        }
+        let round = Round::new(announced, announced.len(), window);
+        // Two's complement takes a bit more than the largest margin; counts of clients do not.
+        let largest = if vote == Vote::Majority { most } else { 2 * most };
+        let counted = vote == Vote::Counted && announced.len() == 1;
+        let segments = [
+            segment("margin", round.pairs, largest, "max_samples")?,
+            segment("samples", usize::from(counted), most, "max_samples")?,
+        ];
+        let layout = layout(segments.into_iter().flatten().collect(), "window")?;
+        let (a_client, announced) = (a_client as u64, announced.ranks().to_vec());
+        Ok(Self { size, vote, a_client, window, announced, round, layout })
+    }
+
+    /// The shape of a message.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// A client's message; its own tied majorities are drawn from `key`.
+    ///
+    /// # Errors
+    /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings.
+    pub fn encode(&self, rankings: Rankings<'_>, key: Key) -> Result<Vec<u64>> {
+        self.size.admit(rankings)?;
+        let samples = rankings.len();
+        if samples > i32::MAX as usize {
+            return Err(Error::TooHeavy { total: samples as u64 });
+        }
+        let margins = self.round.margins(rankings)?;
+        let mut rng = stream(key, 0);
+        let wrap = self.layout.segments().first().map_or(0, |segment| mask(segment.bits));
+        let entry = |margin: i32| match self.vote {
+            // In two's complement.
+            Vote::Margins | Vote::Counted => i64::from(margin) as u64 & wrap,
+            Vote::Majority => match margin {
+                0 => u64::from(rng.next_u32() & 1),
+                _ => u64::from(margin > 0),
+            },
+        };
+        let mut message: Vec<u64> = margins.into_iter().map(entry).collect();
+        if self.layout.entries() > message.len() {
+            message.push(samples as u64);
+        }
+        Ok(message)
+    }
+
+    /// The refined consensus of the `survivors` whose messages, round by round, sum to
+    /// `totals`; sums need not be reduced modulo the width.
+    ///
+    /// # Errors
+    /// [`Error::Survivors`] or [`Error::Total`] if no clients can have sent this.
+    pub fn decode(&self, totals: &[&[u64]], survivors: usize, ties: Ties) -> Result<Consensus> {
+        let (pairs, samples) = self.read(totals, survivors)?;
+        let n = self.size.n;
+        let known = Known::new(n, &pairs)?;
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        known.refine(&mut order)?;
+        let mut found = Consensus::default();
+        if known.complete() {
+            (order, found) = complete(&known, order, &pairs, samples, ties)?;
+        } else if let Some(total) = samples {
+            found.exact = Some(known.proves(&order, total)?);
+        } else {
+            found.exact = Some(false);
+        }
+        if self.vote == Vote::Majority {
+            // What is least here is no distance to the rankings.
+            found.exact = None;
+        }
+        let tied = |pair: &&[u32]| known.margin(pair[0], pair[1]) == Some(0);
+        found.ties = order.windows(2).filter(tied).count();
+        let items = &self.round.order;
+        let by_item: Vec<u32> = order.iter().map(|&place| items[place as usize]).collect();
+        found.ranks = invert(&by_item);
+        Ok(found)
+    }
+
+    /// Known pairs, by places in the last order, with their margins; and the number of
+    /// rankings, if it was sent.
+    fn read(&self, totals: &[&[u64]], survivors: usize) -> Result<(Vec<Pair>, Option<u64>)> {
+        if !(1..=self.size.clients).contains(&survivors) {
+            return Err(Error::Survivors { survivors, clients: self.size.clients });
+        }
+        let announced = Rankings::trusted(&self.announced, self.size.n);
+        if totals.len() != announced.len() {
+            return Err(Error::Total { problem: "it takes one total for each announced order" });
+        }
+        let (mut pairs, mut samples) = (Vec::new(), None);
+        for (count, &total) in (1..).zip(totals) {
+            let round = Round::new(announced, count, self.window);
+            let counted = usize::from(count == 1 && self.vote == Vote::Counted);
+            if total.len() != round.pairs + counted {
+                return Err(Error::Total { problem: "it has the wrong number of entries" });
+            }
+            let (margins, rest) = total.split_at(round.pairs);
+            samples = samples.or(rest.first().copied());
+            self.read_margins(&round, margins, survivors, &mut pairs)?;
+        }
+        self.check(&pairs, samples, survivors)?;
+        Ok((pairs, samples))
+    }
+
+    /// Appends the margins of one round.
+    fn read_margins(
+        &self,
+        round: &Round,
+        sums: &[u64],
+        survivors: usize,
+        pairs: &mut Vec<Pair>,
+    ) -> Result<()> {
+        let most = survivors as u64 * self.a_client;
+        let place = |i: usize| self.round.ranks[round.order[i] as usize];
+        for ((i, j), &sum) in round.asked().zip(sums) {
+            let margin = self.margin(sum, survivors).filter(|m| m.unsigned_abs() <= most);
+            let problem = "no rankings of so many clients have these margins";
+            let margin = margin.ok_or(Error::Total { problem })?;
+            pairs.push((place(i), place(j), margin as i32));
+        }
+        Ok(())
+    }
+
+    /// Whether rankings can have these margins, each in range by itself.
+    fn check(&self, pairs: &[Pair], samples: Option<u64>, survivors: usize) -> Result<()> {
+        let refused = |problem| Err(Error::Total { problem });
+        let most = survivors as u64 * self.a_client;
+        if samples.is_some_and(|samples| !(survivors as u64..=most).contains(&samples)) {
+            return refused("no clients so many hold so many rankings");
+        }
+        let largest = pairs.iter().map(|pair| pair.2.unsigned_abs()).max().unwrap_or(0);
+        if samples.is_some_and(|samples| u64::from(largest) > samples) {
+            return refused("a margin is more than the number of rankings");
+        }
+        // Every complete ranking adds 1 or −1 to a margin.
+        let parity = samples.map_or(largest, |samples| samples as u32) & 1;
+        let odd_one = pairs.iter().any(|pair| pair.2.unsigned_abs() & 1 != parity);
+        if self.vote != Vote::Majority && odd_one {
+            return refused("margins of the same rankings are all even or all odd");
+        }
+        Ok(())
+    }
+
+    /// The margin in a sum of entries; none if so many clients cannot have sent it.
+    fn margin(&self, sum: u64, survivors: usize) -> Option<i64> {
+        if self.vote == Vote::Majority {
+            return (sum <= survivors as u64).then(|| 2 * sum as i64 - survivors as i64);
+        }
+        // As in the layout of the first round: wider than any margin by the sign.
+        let bits = 65 - (self.size.clients as u64 * self.a_client).leading_zeros();
+        // A sum that was not reduced is below one modulus a client.
+        let in_range = u128::from(sum) < (survivors as u128) << bits;
+        in_range.then_some((sum << (64 - bits)) as i64 >> (64 - bits))
+    }
+}
+
+/// The best order when all pairs are known: exact where it can be, never worse than `refined`.
+fn complete(
+    known: &Known,
+    refined: Vec<u32>,
+    pairs: &[Pair],
+    samples: Option<u64>,
+    ties: Ties,
+) -> Result<(Vec<u32>, Consensus)> {
+    // Without it, the least that it can be: distance and bound are then off by the same.
+    let least = pairs.iter().map(|pair| pair.2.unsigned_abs()).max().unwrap_or(0);
+    let total = samples.map_or(least, |samples| samples as u32);
+    let items: Vec<u32> = (0..refined.len() as u32).collect();
+    let Some(majority) = known.majority(&items, total)? else {
+        return Ok((refined, Consensus::default()));
+    };
+    let key = match ties {
+        Ties::Random(key) => key,
+        Ties::Index | Ties::Refuse => [0; 32],
+    };
+    let solved = kemeny::by_majority(&majority, EXACT_UPTO, KICKS, ties, key)?;
+    let distance = majority.distance(&refined);
+    let better = solved.distance.is_some_and(|solved| solved < distance);
+    let order = if better { invert(&solved.ranks) } else { refined };
+    let distance = majority.distance(&order);
+    let found = Consensus {
+        exact: Some(solved.bound == Some(distance)),
+        distance: samples.and(Some(distance)),
+        bound: samples.and(solved.bound),
+        ..Consensus::default()
+    };
+    Ok((order, found))
+}
+
+/// One announced order, and which of its pairs are asked.
+#[derive(Debug, Clone, PartialEq)]
+struct Round {
+    /// Place of each item.
+    ranks: Vec<u32>,
+    /// Items, best first.
+    order: Vec<u32>,
+    /// For every earlier order, the places in it of this order's items.
+    before: Vec<Vec<u32>>,
+    window: usize,
+    /// How many pairs are asked.
+    pairs: usize,
+}
+
+impl Round {
+    /// The last of the first `count` announced rankings.
+    fn new(announced: Rankings<'_>, count: usize, window: usize) -> Self {
+        let ranks = announced.row(count - 1).to_vec();
+        let order = invert(&ranks);
+        let before = (0..count - 1)
+            .map(|row| order.iter().map(|&item| announced.row(row)[item as usize]).collect())
+            .collect();
+        let mut round = Self { ranks, order, before, window, pairs: 0 };
+        round.pairs = if count == 1 {
+            // n − 1 neighbours, n − 2 at two places, and so on.
+            window * (2 * announced.n() - window - 1) / 2
+        } else {
+            round.asked().count()
+        };
+        round
+    }
+
+    /// Places `(i, j)` of the pairs asked, in the order of the message: neighbours first,
+    /// then those at two places, and so on; from the best place on.
+    fn asked(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let n = self.order.len();
+        let band = (1..=self.window).flat_map(move |d| (0..n - d).map(move |i| (i, i + d)));
+        band.filter(|&(i, j)| {
+            self.before.iter().all(|places| places[i].abs_diff(places[j]) as usize > self.window)
+        })
+    }
+
+    /// Margins of the pairs asked, in O(m n w).
+    fn margins(&self, rankings: Rankings<'_>) -> Result<Vec<i32>> {
+        let n = self.order.len();
+        let wins = if n <= 1 << 16 {
+            self.wins(rankings, |rank| rank as u16)?
+        } else {
+            self.wins(rankings, |rank| rank)?
+        };
+        let samples = rankings.len() as i32;
+        // |2c − m| ≤ m, but 2c alone may wrap.
+        let margin = |wins: u32| (wins as i32).wrapping_mul(2).wrapping_sub(samples);
+        Ok(self.asked().map(|(i, j)| margin(wins[(j - i - 1) * n + i])).collect())
+    }
+
+    /// In how many rankings the item at place `i` comes before that at `i + d`, at
+    /// `(d − 1) n + i`.
+    fn wins<T: Copy + PartialOrd + Send + Sync>(
+        &self,
+        rankings: Rankings<'_>,
+        narrow: impl Fn(u32) -> T + Sync,
+    ) -> Result<Vec<u32>> {
+        let n = self.order.len();
+        let mut wins: Vec<u32> = zeros(self.window, n)?;
+        // Blocks that stay in the cache while every distance reads them, and that 16 bits count.
+        let block = ((1 << 18) / n).clamp(1, usize::from(u16::MAX));
+        for block in rankings.ranks().chunks(block * n) {
+            let row = |ranks: &[u32]| {
+                self.order.iter().map(|&item| narrow(ranks[item as usize])).collect::<Vec<T>>()
+            };
+            let rows: Vec<Vec<T>> = block.par_chunks_exact(n).map(row).collect();
+            wins.par_chunks_exact_mut(n).enumerate().for_each(|(at, wins)| {
+                let apart = at + 1;
+                let mut part = vec![0_u16; n - apart];
+                for row in &rows {
+                    for ((count, first), second) in part.iter_mut().zip(row).zip(&row[apart..]) {
+                        *count += u16::from(first < second);
+                    }
+                }
+                for (count, &part) in wins.iter_mut().zip(&part) {
+                    *count += u32::from(part);
+                }
+            });
+        }
+        Ok(wins)
+    }
+}
