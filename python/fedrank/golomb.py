@@ -1,8 +1,8 @@
 """Golomb codes of Lehmer digits (M13): rankings in few bits, to store or send in the clear.
 
 With parameter ``K``, a digit ``q K + r`` is ``q`` zeros, a one, and the remainder ``r`` in
-truncated binary. Near the identity that takes O(1) bits a digit. The lengths depend on the data, so these
-codes cannot be masked: they are no scheme for secure aggregation.
+truncated binary. Near the identity that takes O(1) bits a digit. The lengths depend on the data,
+so these codes cannot be masked: they are no scheme for secure aggregation.
 """
 
 from dataclasses import dataclass

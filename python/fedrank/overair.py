@@ -3,7 +3,8 @@
 Clients send at the same time, and what they send adds up in the air. Block ``i`` has the slots
 ``0..i``; in slot ``t`` a client sends how many of its rankings have a Lehmer digit ``i`` of at
 least ``t``, and stays silent if none has. Differences of neighbouring slots are the histogram of
-digit ``i``, whose plurality is taken. Silence costs nothing, and near the identity most slots are silent.
+digit ``i``, whose plurality is taken. Silence costs nothing, and near the identity most slots are
+silent.
 """
 
 from collections.abc import Sequence

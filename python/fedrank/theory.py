@@ -5,20 +5,15 @@ proof is the one to rely on. All logarithms are natural, unless it says bits. Th
 comparing methods, not for planning: they ask for millions of rankings where tens do.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, expm1, inf, log, log1p, log2, sqrt
-from types import MappingProxyType
-from typing import TypeVar
 
 import numpy as np
 
 from fedrank import _core
 from fedrank._input import INT32_MAX, as_phi, whole
 from fedrank.schemes import Borda, Lehmer
-
-T = TypeVar("T")
 
 METHODS = ("borda", "lehmer")
 DECAYS = "phi + phi**2 < 1 + phi**n"
@@ -37,24 +32,24 @@ class Samples:
         Rankings, in all (1, 3) or at every client (2, 4), as the paper prints it.
     proved : int
         The same, as its proof supports it.
-    terms : mapping of str to float
+    terms : dict of str to float
         What the numbers are made of: ``printed`` and ``proved`` are the largest of the terms so
         named, rounded up.
-    conditions : mapping of str to bool
+    conditions : dict of str to bool
         Conditions, and whether they hold.
 
     Examples
     --------
     >>> found = samples("lehmer", n=2, phi=0.5, delta=0.05)
-    >>> found.printed, dict(found.conditions)
+    >>> found.printed, found.conditions
     (266, {'phi + phi**2 < 1 + phi**n': True})
     """
 
     theorem: int
     printed: int
     proved: int
-    terms: Mapping[str, float]
-    conditions: Mapping[str, bool]
+    terms: dict[str, float]
+    conditions: dict[str, bool]
 
 
 @dataclass(frozen=True)
@@ -74,9 +69,9 @@ class MessageBits:
     client_bytes : int
         Bytes that hold them. Secure aggregation adds keys, shares and headers, which
         `fedrank.federate` counts.
-    terms : mapping of str to float
+    terms : dict of str to float
         What the formulas are made of.
-    conditions : mapping of str to bool
+    conditions : dict of str to bool
         Conditions, and whether they hold.
 
     Examples
@@ -90,8 +85,8 @@ class MessageBits:
     proved: int
     client_bits: int
     client_bytes: int
-    terms: Mapping[str, float]
-    conditions: Mapping[str, bool]
+    terms: dict[str, float]
+    conditions: dict[str, bool]
 
 
 def decay(n: int, phi: float) -> float:
@@ -108,7 +103,7 @@ def decay(n: int, phi: float) -> float:
     -------
     p : float
         ``Σ_{u=1}^{n-1} phi**u / (1 + Σ_{u=3}^{n} phi**u)``, below 1 exactly if
-        ``phi + phi**2 < 1 + phi**n``.
+        ``phi + phi**2 < 1 + phi**n``; 0 for one item.
 
     Examples
     --------
@@ -184,11 +179,13 @@ def samples(method: str, n: int, phi: float, delta: float, clients: int | None =
     Examples
     --------
     >>> samples("borda", n=978, phi=0.6, delta=0.05, clients=10).proved
-    52
+    115694869
     >>> samples("lehmer", n=978, phi=0.7, delta=0.05)
     Traceback (most recent call last):
     ...
-    ValueError: ...
+    ValueError: Theorems 3 and 4 need phi + phi**2 < 1 + phi**n, which phi = 0.7, n = 978 does
+    not meet; Theorems 1 and 2 (method="borda") hold for every phi between 0 and 1, and
+    fr.Lehmer(low_bits=0) works for any, without a theorem
     """
     check_method(method)
     n, phi = whole("n", n, most=INT32_MAX), as_phi(phi)
@@ -196,7 +193,7 @@ def samples(method: str, n: int, phi: float, delta: float, clients: int | None =
     many = None if clients is None else whole("clients", clients)
     theorem = 1 + 2 * METHODS.index(method) + (many is not None)
     if n == 1:
-        return Samples(theorem, 1, 1, frozen({}), frozen({}))
+        return Samples(theorem, 1, 1, {}, {})
     if phi == 0:
         raise ValueError("at phi = 0 every ranking is the center: one is enough, without a theorem")
     if phi == 1:
@@ -213,7 +210,7 @@ def samples(method: str, n: int, phi: float, delta: float, clients: int | None =
         max(1, ceil(max(value for name, value in terms.items() if name.startswith(kind))))
         for kind in ("printed", "proved")
     )
-    return Samples(theorem, printed, proved, frozen(terms), frozen(conditions))
+    return Samples(theorem, printed, proved, terms, conditions)
 
 
 def borda_terms(n: int, phi: float, delta: float, clients: int | None) -> dict[str, float]:
@@ -297,7 +294,7 @@ def message_bits(
     --------
     >>> bits = message_bits("lehmer", n=978, phi=0.6, clients=10, max_samples=50)
     >>> round(bits.printed), bits.proved, bits.client_bytes
-    (52, 52, 52)
+    (60737537, 19110120, 238877)
     """
     check_method(method)
     n, phi, many = whole("n", n, most=INT32_MAX), as_phi(phi), whole("clients", clients)
@@ -327,9 +324,7 @@ def message_bits(
         terms = {"p": p, "X": reach, "I": bits, "high": high, "slots": slots}
         conditions = {DECAYS: True, "2**I <= n": 2**bits <= n}
     size = scheme.message_bits
-    return MessageBits(
-        theorem, printed, proved, size, -(-size // 8), frozen(terms), frozen(conditions)
-    )
+    return MessageBits(theorem, printed, proved, size, -(-size // 8), terms, conditions)
 
 
 def one_minus_decay(n: int, phi: float) -> float:
@@ -343,6 +338,8 @@ def one_minus_decay(n: int, phi: float) -> float:
     >>> one_minus_decay(2, 0.25)
     0.75
     """
+    if n == 1:
+        return 1.0
     exact = Fraction(phi)
     last = exact**n if n <= 64 else Fraction(phi**n)
     gap = 1 - exact - exact**2 + last
@@ -379,8 +376,3 @@ def as_probability(name: str, value: float) -> float:
 def as_total(clients: int, max_samples: int) -> int:
     """Most rankings there can be in all."""
     return whole("clients", clients) * whole("max_samples", max_samples)
-
-
-def frozen(values: dict[str, T]) -> Mapping[str, T]:
-    """Make a mapping that cannot be changed."""
-    return MappingProxyType(values)
