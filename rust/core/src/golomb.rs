@@ -233,6 +233,7 @@ pub fn decode(bytes: &[u8], rows: usize, n: usize, parameters: &[u32]) -> Result
         return Err(Error::Parameter { name: "data", problem });
     }
     match codes {
+        Codes::Same(code) if rows * n > Table::WORTH => read_by_table(bytes, rows, n, code),
         Codes::Same(code) => read(bytes, rows, n, |_| code),
         Codes::Each(each) => read(bytes, rows, n, |item| each[item]),
     }
@@ -247,12 +248,88 @@ fn read(bytes: &[u8], rows: usize, n: usize, code: impl Fn(usize) -> Code) -> Re
             *digit = found.map_err(|problem| Error::NotGolomb { row, item, problem })?;
         }
     }
-    let problem = match (reader.left(), reader.window) {
-        (8.., _) => "goes on after the last digit",
-        (_, 1..) => "must end in zero bits",
-        _ => return Ok(digits),
+    reader.finish()?;
+    Ok(digits)
+}
+
+/// As [`read`], by several digits at once, which are checked after they are read.
+fn read_by_table(bytes: &[u8], rows: usize, n: usize, code: Code) -> Result<Vec<u32>> {
+    let table = Table::new(code);
+    let mut digits = zeros::<u32>(rows, n)?;
+    let mut reader = Reader { bytes, at: 0, window: 0, valid: 0 };
+    let mut done = 0;
+    let read = loop {
+        let Some(room) = digits.get_mut(done..).filter(|room| !room.is_empty()) else {
+            break reader.finish();
+        };
+        reader.fill();
+        let entry = table.entry(reader.window);
+        match room.first_chunk_mut::<{ Table::DIGITS }>() {
+            Some(room) if entry.count > 0 && u32::from(entry.bits) <= reader.valid => {
+                *room = entry.digits.map(u32::from);
+                done += usize::from(entry.count);
+                reader.skip(entry.bits.into());
+            }
+            _ => match reader.digit(code, n as u64 - 1) {
+                Ok(digit) => {
+                    room[0] = digit;
+                    done += 1;
+                }
+                Err(problem) => {
+                    let (row, item) = (done / n, done % n);
+                    break Err(Error::NotGolomb { row, item, problem });
+                }
+            },
+        }
     };
-    Err(Error::Parameter { name: "data", problem })
+    // The first fault is told, though it may have been read past.
+    for (row, digits) in digits[..done].chunks(n).enumerate() {
+        let fault = |item| Error::NotGolomb { row, item, problem: ABOVE };
+        outside(digits).map_or(Ok(()), |item| Err(fault(item)))?;
+    }
+    read.map(|()| digits)
+}
+
+/// The digits that the next bits spell, for all that these can be.
+struct Table(Vec<Entry>);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Entry {
+    digits: [u16; Table::DIGITS],
+    /// How many digits are whole; the others are anything.
+    count: u8,
+    /// Their bits.
+    bits: u8,
+}
+
+impl Table {
+    /// Bits looked at: with more, the table leaves the first-level cache.
+    const BITS: u32 = 11;
+    const DIGITS: usize = 4;
+    /// Digits from which on making the table pays.
+    const WORTH: usize = 1 << 14;
+
+    fn new(code: Code) -> Self {
+        let entry = |bits: u32| {
+            let window = u64::from(bits) << (64 - Self::BITS);
+            let mut reader = Reader { bytes: &[], at: 0, window, valid: Self::BITS };
+            let mut entry = Entry::default();
+            for digit in &mut entry.digits {
+                // So few bits do not spell a digit of 2^16.
+                let Ok(found) = reader.digit(code, u16::MAX.into()) else { break };
+                *digit = found as u16;
+                entry.count += 1;
+                entry.bits = (Self::BITS - reader.valid) as u8;
+            }
+            entry
+        };
+        Self((0..1 << Self::BITS).map(entry).collect())
+    }
+
+    #[inline]
+    fn entry(&self, window: u64) -> Entry {
+        self.0[(window >> (64 - Self::BITS)) as usize]
+    }
 }
 
 const CUT_OFF: &str = "the data end inside it";
@@ -293,9 +370,15 @@ impl Reader<'_> {
         self.valid -= bits;
     }
 
-    /// Bits not read yet.
-    fn left(&self) -> u64 {
-        (self.bytes.len() - self.at) as u64 * 8 + u64::from(self.valid)
+    /// Refuses all but zeros up to the end of the byte.
+    fn finish(&self) -> Result<()> {
+        let left = (self.bytes.len() - self.at) as u64 * 8 + u64::from(self.valid);
+        let problem = match (left, self.window) {
+            (8.., _) => "goes on after the last digit",
+            (_, 1..) => "must end in zero bits",
+            _ => return Ok(()),
+        };
+        Err(Error::Parameter { name: "data", problem })
     }
 
     #[inline]
@@ -390,12 +473,16 @@ fn check(codes: &[u32], n: usize) -> Result<()> {
 }
 
 fn check_row(row: usize, digits: &[u32]) -> Result<()> {
-    // First without a way out, so in vectors.
-    let outside = (0..).zip(digits).fold(false, |any, (item, &digit)| any | (digit > item));
-    let fault = outside.then(|| (0..).zip(digits).position(|(item, &digit)| digit > item));
-    fault.flatten().map_or(Ok(()), |item| {
+    outside(digits).map_or(Ok(()), |item| {
         Err(Error::NotACode { row, item, digit: i64::from(digits[item] as i32) })
     })
+}
+
+/// The first item whose digit is above it, in a row or the start of one.
+fn outside(digits: &[u32]) -> Option<usize> {
+    // First without a way out, so in vectors.
+    let any = (0..).zip(digits).fold(false, |any, (item, &digit)| any | (digit > item));
+    if any { (0..).zip(digits).position(|(item, &digit)| digit > item) } else { None }
 }
 
 fn count(counts: &mut Vec<u64>, digit: u32) {
@@ -512,6 +599,34 @@ mod tests {
                 let bytes = encode(&codes, n, &each).expect("digits in range");
                 assert_eq!(bytes, pack(&words.collect::<String>()), "n {n}, each below {k}");
                 assert_eq!(decode(&bytes, rows, n, &each), Ok(codes), "n {n}, each below {k}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_digits_are_read_as_few() {
+        let mut rng = stream([7; 32], 0);
+        for k in [1, 2, 3, 5, 7, 69, 700, 1023, 1024, 1025, 5000, PARAMETER_MOST] {
+            for most in [1, 2, 4, 30, 1000] {
+                let (rows, n) = (20, 1000);
+                let digit = |i: usize, rng: &mut _| below(rng, (i % n + 1).min(most) as u32);
+                let codes: Vec<u32> = (0..rows * n).map(|i| digit(i, &mut rng)).collect();
+                let mut bytes = encode(&codes, n, &[k]).expect("digits in range");
+                assert!(rows * n > Table::WORTH);
+                let one_by_one =
+                    |bytes: &[u8]| read(bytes, rows, n, |_| Code::new(k).expect("in range"));
+                assert_eq!(one_by_one(&bytes).as_ref(), Ok(&codes));
+                assert_eq!(decode(&bytes, rows, n, &[k]), Ok(codes));
+                for _ in 0..20 {
+                    let at = below(&mut rng, bytes.len() as u32) as usize;
+                    bytes[at] ^= 1 << below(&mut rng, 8);
+                    assert_eq!(decode(&bytes, rows, n, &[k]), one_by_one(&bytes));
+                    bytes[at] = rng.next_u32() as u8;
+                    let cut = &bytes[..bytes.len() - at % 9];
+                    if cut.len() * 8 >= rows * n {
+                        assert_eq!(decode(cut, rows, n, &[k]), one_by_one(cut));
+                    }
+                }
             }
         }
     }
