@@ -72,6 +72,10 @@ def test_many_rankings_go_round(phi):
         assert (golomb.decode(golomb.encode(drawn, k), drawn.shape, k) == drawn).all()
 
 
+def test_integral_floats_are_taken():
+    assert golomb.encode([[0.0, 1.0]], 2.0) == golomb.encode([[0, 1]], [2.0, 2.0]) == b"\xb0"
+
+
 def test_long_runs_of_zeros_go_round():
     row = np.zeros(100_000, dtype=np.int32)
     row[[9, 57, 58, 59, 60, 1000, 99_999]] = [9, 55, 56, 57, 58, 1000, 99_999]
@@ -241,8 +245,9 @@ def test_bytes_too_few_or_too_many_are_refused(rows, k):
         (b"\x80", (1, 1), 2**31, "parameter must be at most"),
         (b"\x80", (1, 1), 1.5, "parameter must be a whole number"),
         (b"\x80", (1, 1), [1, 1], "one for each of 1 items"),
-        (b"\xc0", (1, 2), [1, 0], "parameter 0 of item 1 must be 1 to"),
-        (b"\xc0", (1, 2), [1.0, 2.0], "whole numbers"),
+        (b"\xc0", (1, 2), [1, 0], "parameter 0 of item 1 must be a whole number, 1 to"),
+        (b"\xc0", (1, 2), [1.0, 2.5], "parameter 2.5 of item 1 must be a whole number"),
+        (b"\xc0", (1, 2), ["1", "2"], "whole numbers"),
     ],
 )
 def test_what_decode_refuses(data, shape, k, message):

@@ -259,10 +259,12 @@ def as_parameters(parameter: ArrayLike, n: int) -> NDArray[np.uint32]:
         raise ValueError(
             f"parameter must be one number, or one for each of {n} items, not {values.shape}"
         )
-    if values.dtype.kind not in "iu":
+    if values.dtype.kind not in "iuf":
         raise ValueError(f"parameter must be whole numbers, not {values.dtype}")
-    wrong = (values < 1) | (values > INT32_MAX)
-    if wrong.any():
-        item = int(np.argmax(wrong))
-        raise ValueError(f"parameter {values[item]} of item {item} must be 1 to {INT32_MAX}")
+    right = (values >= 1) & (values <= INT32_MAX) & (values == np.floor(values))
+    if not right.all():
+        item = int(np.argmin(right))
+        raise ValueError(
+            f"parameter {values[item]} of item {item} must be a whole number, 1 to {INT32_MAX}"
+        )
     return np.ascontiguousarray(values, dtype=np.uint32)
