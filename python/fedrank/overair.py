@@ -23,7 +23,7 @@ from fedrank.engine import as_client, check_clients
 from fedrank.rankings import as_rankings, same_items
 
 LOUDEST = 2.0**53
-"""Sums are cut off here, far above any number of rankings."""
+"""Sums are cut off here on either side, far above any number of rankings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +88,9 @@ def transmit(rankings: ArrayLike) -> NDArray[np.uint32]:
 def receive(sums: ArrayLike, ties: str = "random", rng: RNG = None) -> Consensus:
     """Decode the consensus from what the server hears.
 
-    Each sum is rounded to the nearest whole number, and to 0 from below. Of the differences of
-    neighbouring slots, the largest is the digit.
+    Without noise the sums of a block never rise from slot to slot and are never negative. The
+    sums of that kind which are nearest to those heard, by least squares, are taken for the truth:
+    the likeliest if the noise is Gaussian. The slot before the steepest fall is the digit.
 
     Parameters
     ----------
@@ -122,11 +123,11 @@ def receive(sums: ArrayLike, ties: str = "random", rng: RNG = None) -> Consensus
 
 
 def decide(heard: NDArray[Any], n: int, ties: str, seed: bytes) -> Consensus:
-    """Round the sums and let the core pick the digits."""
+    """Let the core pick the digits."""
     if ties not in ("random", "index"):
         raise ValueError(f'ties must be "random" or "index", not {ties!r}')
-    counts = np.clip(np.rint(heard), 0, LOUDEST).astype(np.int64)
-    ranks, tied, _, _, _ = _core.overair_receive(counts, n, ties, seed)
+    bounded = np.ascontiguousarray(np.clip(heard, -LOUDEST, LOUDEST), dtype=np.float64)
+    ranks, tied, _, _, _ = _core.overair_receive(bounded, n, ties, seed)
     return Consensus(ranks=read_only(ranks), item_labels=None, method="overair lehmer", ties=tied)
 
 

@@ -43,25 +43,29 @@ pub fn transmit(rankings: Rankings<'_>) -> Result<Vec<u32>> {
     Ok(symbols)
 }
 
-/// The consensus that the receiver decodes from the sum in each slot.
+/// The consensus that the receiver decodes from the sum in each slot, noise included.
 ///
-/// Differences of neighbouring slots are the histogram of a digit, whose plurality is taken. Ties
-/// are broken as by [`consensus::lehmer`](crate::consensus::lehmer), and noise may have made some.
+/// Without noise sums never rise from slot to slot of a block, and are never negative: the sums
+/// of that kind which are nearest to those heard are taken for the truth, the likeliest if the noise
+/// is Gaussian. Differences of neighbouring slots are then the histogram of a digit, whose plurality
+/// is taken. Ties are broken as by [`consensus::lehmer`](crate::consensus::lehmer).
 ///
 /// # Errors
 /// [`Error::Ragged`] unless there is a sum for each slot.
-pub fn receive(sums: &[i64], n: usize, ties: Ties) -> Result<Consensus> {
+pub fn receive(sums: &[f64], n: usize, ties: Ties) -> Result<Consensus> {
     if n == 0 || sums.len() != first_slot(n) {
         return Err(Error::Ragged { len: sums.len(), n });
     }
     let mut tied = 0;
+    let mut block = Vec::with_capacity(n);
     let digit = |item: usize| {
-        let block = &sums[first_slot(item)..first_slot(item + 1)];
-        let later = block[1..].iter().chain([&0]);
-        let counts =
-            block.iter().zip(later).map(|(at_least, above)| at_least.saturating_sub(*above));
-        let most = counts.clone().max();
-        let mut best = (0..).zip(counts).filter(|(_, count)| Some(*count) == most);
+        block.clear();
+        block.extend_from_slice(&sums[first_slot(item)..first_slot(item + 1)]);
+        flatten(&mut block);
+        let later = block[1..].iter().chain([&0.0]);
+        let counts = block.iter().zip(later).map(|(at_least, above)| at_least - above);
+        let most = counts.clone().fold(0.0, f64::max);
+        let mut best = (0..).zip(counts).filter(|(_, count)| *count == most);
         let options = best.clone().count() as u32;
         tied += usize::from(options > 1);
         let choice = match ties {
@@ -72,6 +76,27 @@ pub fn receive(sums: &[i64], n: usize, ties: Ties) -> Result<Consensus> {
     };
     let code: Vec<u32> = (0..n).map(digit).collect();
     Ok(Consensus { ranks: lehmer::decode(&code)?, ties: tied, ..Consensus::default() })
+}
+
+/// Puts the nearest numbers in place that never rise and are never negative, by least squares.
+///
+/// Neighbours that rise are pooled into their mean, until none do. O(n).
+fn flatten(block: &mut [f64]) {
+    // Sum and number of each pool.
+    let mut pools: Vec<(f64, usize)> = Vec::new();
+    let mean = |(sum, count): (f64, usize)| sum / count as f64;
+    for &sum in block.iter() {
+        let mut last = (sum, 1);
+        while let Some(before) = pools.pop_if(|before| mean(*before) < mean(last)) {
+            last = (before.0 + last.0, before.1 + last.1);
+        }
+        pools.push(last);
+    }
+    let mut start = 0;
+    for pool in pools {
+        block[start..start + pool.1].fill(mean(pool).max(0.0));
+        start += pool.1;
+    }
 }
 
 #[cfg(test)]
@@ -89,10 +114,10 @@ mod tests {
             let n = n as usize;
             let ranks = model.sample(Rankings::trusted(&center, n), rows, [n as u8; 32]);
             let ranks = ranks.expect("it fits");
-            let mut sums = vec![0; first_slot(n)];
+            let mut sums = vec![0.0; first_slot(n)];
             for client in ranks.chunks(3 * n) {
                 let symbols = transmit(Rankings::trusted(client, n)).expect("it fits");
-                sums.iter_mut().zip(symbols).for_each(|(sum, symbol)| *sum += i64::from(symbol));
+                sums.iter_mut().zip(symbols).for_each(|(sum, symbol)| *sum += f64::from(symbol));
             }
             for ties in [Ties::Index, Ties::Random([1; 32]), Ties::Random([2; 32])] {
                 let profile = Profile::new(Rankings::trusted(&ranks, n), None).expect("rankings");
@@ -104,7 +129,23 @@ mod tests {
     }
 
     #[test]
+    fn rises_are_pooled() {
+        let flat = |block: &[f64]| {
+            let mut block = block.to_vec();
+            flatten(&mut block);
+            block
+        };
+        assert_eq!(flat(&[7.0, 7.0, 3.0, 0.0]), [7.0, 7.0, 3.0, 0.0]);
+        assert_eq!(flat(&[5.0, 2.0, 4.0, -1.0]), [5.0, 3.0, 3.0, 0.0]);
+        assert_eq!(flat(&[3.0, 2.0, 4.0, 7.0]), [4.0; 4]);
+        assert_eq!(flat(&[-3.0]), [0.0]);
+    }
+
+    #[test]
     fn sums_for_other_slots_are_refused() {
-        assert_eq!(receive(&[1, 1], 2, Ties::Index).err(), Some(Error::Ragged { len: 2, n: 2 }));
+        assert_eq!(
+            receive(&[1.0, 1.0], 2, Ties::Index).err(),
+            Some(Error::Ragged { len: 2, n: 2 })
+        );
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn overair_transmit<'py>(
 #[pyfunction]
 pub(crate) fn overair_receive<'py>(
     py: Python<'py>,
-    sums: PyReadonlyArray1<'py, i64>,
+    sums: PyReadonlyArray1<'py, f64>,
     n: usize,
     ties: &str,
     seed: &[u8],
