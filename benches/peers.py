@@ -213,6 +213,54 @@ def encode_by_bytes(ranks: np.ndarray) -> np.ndarray:
     return codes.T
 
 
+def golomb() -> Iterator[Row]:
+    for phi in (0.6, 0.9):
+        yield from golomb_of(phi)
+
+
+def golomb_of(phi: float) -> Iterator[Row]:
+    codes, k = fr.lehmer_encode(sampled(phi)), fr.golomb.parameter(phi)
+    written = fr.golomb.encode(codes, k)
+    assert golomb_by_bits(codes, k) == written
+    ours = {
+        "encode": lambda: fr.golomb.encode(codes, k),
+        "decode": lambda: fr.golomb.decode(written, codes.shape, k),
+    }
+    peers = {"encode": lambda: golomb_by_bits(codes, k)}
+    if k == 1:  # only unary codes can be read without a loop
+        assert np.array_equal(unary_by_bits(written, codes.size), codes.ravel())
+        peers["decode"] = lambda: unary_by_bits(written, codes.size)
+    for name, call in ours.items():
+        title = f"Golomb {name}, phi {phi}"
+        at_500_mb_a_second = codes.nbytes / 500e6
+        yield against(f"{title} · 500 MB/s of digits", relay([call])[0], at_500_mb_a_second, 1)
+        if name in peers:
+            times = race(call, peers[name])
+            yield against(f"{title} · numpy, the best we could write", *times)
+        yield to_copy(title, call)
+
+
+def golomb_by_bits(codes: np.ndarray, k: int) -> bytes:
+    """A byte a bit, then packed: the ones that end the unary parts, then remainders bit by bit."""
+    q, r = np.divmod(codes.ravel(), k)
+    width = (k - 1).bit_length()
+    long = r >= 2**width - k
+    r += long * (2**width - k)
+    widths = width - 1 + long
+    ends = np.cumsum(q + 1 + widths, dtype=np.int64)
+    bits = np.zeros(ends[-1], dtype=np.uint8)
+    bits[ends - widths - 1] = 1
+    for bit in range(width):
+        at = widths > bit
+        bits[ends[at] - 1 - bit] = r[at] >> bit & 1
+    return np.packbits(bits).tobytes()
+
+
+def unary_by_bits(written: bytes, digits: int) -> np.ndarray:
+    ones = np.flatnonzero(np.unpackbits(np.frombuffer(written, dtype=np.uint8)))
+    return np.diff(ones[:digits], prepend=-1).astype(np.int32) - 1
+
+
 # The model
 
 
@@ -681,7 +729,7 @@ def memory() -> Iterator[Row]:
 BENCHMARKS = {
     each.__name__: each
     for each in (
-        *(kendall, sampling, lehmer, borda, footrule, kemeny),
+        *(kendall, sampling, lehmer, golomb, borda, footrule, kemeny),
         *(scheme, mask, secagg, federate, messages),
         *(growth, memory),
     )

@@ -38,6 +38,26 @@ def decode(code):
     return inverse(order)
 
 
+def golomb_word(digit, k):
+    """q zeros and a one, then r in truncated binary, for digit = q k + r (M13)."""
+    q, r = divmod(digit, k)
+    bits = 0
+    while 2**bits < k:
+        bits += 1
+    short = 2**bits - k  # so many remainders take a bit less
+    if r >= short:
+        return "0" * q + "1" + (f"{r + short:0{bits}b}" if bits else "")
+    return "0" * q + "1" + (f"{r:0{bits - 1}b}" if bits > 1 else "")
+
+
+def golomb(codes, parameters):
+    """All digits, row by row, as bytes: the first bit is the highest, zeros fill the last byte."""
+    words = (golomb_word(d, k) for code in codes for d, k in zip(code, parameters, strict=True))
+    text = "".join(words)
+    text += "0" * (-len(text) % 8)
+    return bytes(int(text[i : i + 8], 2) for i in range(0, len(text), 8))
+
+
 def repeat(rankings, weights):
     """Each ranking as often as its weight says."""
     return [r for r, weight in zip(rankings, weights, strict=True) for _ in range(weight)]

@@ -14,6 +14,7 @@ from fedrank import (
     Refine,
     _core,
     footrule_distance,
+    golomb,
     kendall_distance,
     lehmer_decode,
     lehmer_encode,
@@ -43,6 +44,16 @@ def test_lehmer_codes(case):
     assert list(reference.encode(case["ranks"])) == case["code"]
     assert lehmer_encode([case["ranks"]]).tolist() == [case["code"]]
     assert lehmer_decode([case["code"]]).tolist() == [case["ranks"]]
+
+
+@pytest.mark.parametrize("case", cases("golomb"), ids=lambda case: case["bytes"][:40])
+def test_golomb_codes(case):
+    codes, parameter, written = case["codes"], case["parameter"], bytes.fromhex(case["bytes"])
+    n = len(codes[0])
+    each = parameter if isinstance(parameter, list) else [parameter] * n
+    assert reference.golomb(codes, each) == written
+    assert golomb.encode(codes, parameter) == written
+    assert golomb.decode(written, (len(codes), n), parameter).tolist() == codes
 
 
 @pytest.mark.parametrize("case", cases("kendall"), ids=lambda case: f"{case['a']}{case['b']}")

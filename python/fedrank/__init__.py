@@ -4,7 +4,7 @@ A ranking is a rank vector: ``r[i]`` is the position of item ``i``, 0 the best. 
 are an ``(m, n)`` array of integers, or a `Rankings`, which is one checked and labelled.
 """
 
-from fedrank import _core, secagg
+from fedrank import _core, golomb, overair, secagg, theory
 from fedrank.consensus import Consensus, aggregate
 from fedrank.engine import FederatedConsensus, federate
 from fedrank.kernels import (
@@ -39,13 +39,16 @@ __all__ = [
     "aggregate",
     "federate",
     "footrule_distance",
+    "golomb",
     "kemeny_score",
     "kendall_distance",
     "lehmer_decode",
     "lehmer_encode",
+    "overair",
     "pairwise_counts",
     "plan",
     "scheme_from_json",
     "secagg",
     "simulate",
+    "theory",
 ]

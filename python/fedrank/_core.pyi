@@ -14,9 +14,17 @@ __all__ = [
     "SecaggClient",
     "SecaggServer",
     "aggregate",
+    "decay",
     "find_fault",
     "footrule_distance",
     "from_scores",
+    "golomb_decode",
+    "golomb_encode",
+    "golomb_entropy_bits",
+    "golomb_expected_bits",
+    "golomb_fit",
+    "golomb_fit_items",
+    "golomb_parameter",
     "invert",
     "kendall_distance",
     "kendall_total",
@@ -28,6 +36,8 @@ __all__ = [
     "mallows_log_prob",
     "mallows_phi",
     "mallows_sample",
+    "overair_receive",
+    "overair_transmit",
     "pairwise_counts",
     "paper_low_bits",
     "simulate",
@@ -65,6 +75,19 @@ def mallows_log_partition(phi: float, n: int) -> float: ...
 def mallows_expected_ranks(phi: float, n: int) -> NDArray[np.float64]: ...
 def mallows_expected_distance(phi: float, n: int) -> float: ...
 def mallows_phi(distance: float, n: int) -> float: ...
+def golomb_parameter(phi: float) -> int: ...
+def golomb_encode(codes: NDArray[np.int32], parameters: NDArray[np.uint32]) -> bytes: ...
+def golomb_decode(
+    data: bytes, rows: int, n: int, parameters: NDArray[np.uint32]
+) -> NDArray[np.int32]: ...
+def golomb_fit(codes: NDArray[np.int32]) -> int: ...
+def golomb_fit_items(codes: NDArray[np.int32]) -> NDArray[np.int32]: ...
+def golomb_expected_bits(phi: float, parameter: int, n: int) -> float: ...
+def golomb_entropy_bits(phi: float, n: int) -> float: ...
+def overair_transmit(ranks: NDArray[np.int32]) -> NDArray[np.uint32]: ...
+def overair_receive(
+    sums: NDArray[np.float64], n: int, ties: str, seed: bytes
+) -> tuple[NDArray[np.int32], int, NDArray[np.int64] | None, int | None, int | None]: ...
 def aggregate(
     ranks: NDArray[np.int32],
     weights: NDArray[np.uint32] | None,
@@ -118,6 +141,7 @@ def simulate(
     methods: list[str],
     seed: bytes,
 ) -> NDArray[np.int64]: ...
+def decay(phi: float, n: int) -> float: ...
 def paper_low_bits(phi: float, n: int, total: float, epsilon: float) -> int: ...
 
 @final

@@ -716,10 +716,10 @@ def success(plans: Plan | Iterable[Plan], ax: Axes | None = None) -> Axes:
     listed = [plans] if isinstance(plans, Plan) else as_list(plans, "plans")
     if not listed:
         raise ValueError("no plans were given")
-    goals = {(plan.distance, None if plan.distance else plan.delta) for plan in listed}
+    goals = {(plan.distance is None, plan.distance or 1 - plan.delta) for plan in listed}
     if len(goals) > 1:
         raise ValueError("the plans have different goals: draw those of one goal together")
-    distance, delta = goals.pop()
+    recovery, goal = goals.pop()
     ax = axes(ax, 7.5, 4)
     colours = [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY]
     for number, plan in enumerate(listed):
@@ -728,16 +728,15 @@ def success(plans: Plan | Iterable[Plan], ax: Axes | None = None) -> Axes:
         xs = [point.samples for point in points]
         label = f"{plan.method}, phi = {plan.phi:g}"
         values = [point.value for point in points]
-        style = {"color": colour, "linestyle": "--" if number >= len(colours) else "-"}
-        ax.plot(xs, values, marker="o", markersize=4, label=label, **style)
+        dash = "-" if number < len(colours) else "--"
+        ax.plot(xs, values, dash, color=colour, marker="o", markersize=4, label=label)
         low, high = ([getattr(point, side) for point in points] for side in ("low", "high"))
         ax.fill_between(xs, low, high, color=colour, alpha=0.18, linewidth=0)
         if plan.samples is not None:
             ax.axvline(plan.samples, color=colour, linewidth=0.8, linestyle=":")
-    goal = 1 - delta if delta is not None else distance
     ax.axhline(goal, color="#444444", linewidth=0.8)
     ax.set_xscale("log", base=2)
-    ax.xaxis.set_major_formatter(ScalarFormatter())
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     measured = (
         "mean Kendall distance" if delta is None else "share of trials that recover the center"
     )

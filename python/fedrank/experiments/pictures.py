@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, ScalarFormatter
+from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from fedrank import plots
 from fedrank.experiments.figure import Row
@@ -67,5 +67,5 @@ def look_close(axes: Axes, means: Sequence[float], log: bool) -> None:
     axes.set_ylim(low - room, high + room)
     if log:
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(ScalarFormatter())
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())

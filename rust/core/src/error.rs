@@ -29,6 +29,17 @@ pub enum Error {
         digit: i64,
     },
 
+    /// Bytes that are not the Golomb code of a digit.
+    #[error("row {row}: the digit of item {item} cannot be read: {problem}")]
+    NotGolomb {
+        /// Row of the matrix, from 0.
+        row: usize,
+        /// Item whose digit it is.
+        item: usize,
+        /// What is wrong.
+        problem: &'static str,
+    },
+
     /// A score that cannot be ordered.
     #[error("row {row}: the score of item {item} is NaN; drop the row or fill it in")]
     NotAScore {

@@ -7,9 +7,11 @@
 pub mod consensus;
 pub mod error;
 pub mod footrule;
+pub mod golomb;
 pub mod kendall;
 pub mod lehmer;
 pub mod mallows;
+pub mod overair;
 pub mod pairwise;
 pub mod ranking;
 mod rankset;

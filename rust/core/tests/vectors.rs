@@ -3,7 +3,7 @@
 use fedrank_core::mallows::Phi;
 use fedrank_core::scheme::refine::Vote;
 use fedrank_core::scheme::{Dispersion, Refine};
-use fedrank_core::{Rankings, footrule, kendall, lehmer};
+use fedrank_core::{Rankings, footrule, golomb, kendall, lehmer};
 use serde_json::Value;
 
 fn cases(name: &str) -> Vec<Value> {
@@ -88,6 +88,26 @@ fn lehmer_codes() {
         let (ranks, code) = (numbers(&case["ranks"]), numbers(&case["code"]));
         assert_eq!(lehmer::encode(&ranks).as_ref(), Ok(&code));
         assert_eq!(lehmer::decode(&code), Ok(ranks));
+    }
+}
+
+#[test]
+fn golomb_codes() {
+    for case in cases("golomb") {
+        let rows: Vec<Vec<u32>> =
+            case["codes"].as_array().expect("rows").iter().map(numbers).collect();
+        let parameter = &case["parameter"];
+        let parameters = if parameter.is_array() {
+            numbers(parameter)
+        } else {
+            numbers(&[parameter.clone()][..].into())
+        };
+        let text = case["bytes"].as_str().expect("hexadecimal");
+        let byte = |i: usize| u8::from_str_radix(&text[i..i + 2], 16).expect("a byte");
+        let bytes: Vec<u8> = (0..text.len()).step_by(2).map(byte).collect();
+        let (n, codes) = (rows[0].len(), rows.concat());
+        assert_eq!(golomb::encode(&codes, n, &parameters).as_ref(), Ok(&bytes), "{case}");
+        assert_eq!(golomb::decode(&bytes, rows.len(), n, &parameters), Ok(codes), "{case}");
     }
 }
 

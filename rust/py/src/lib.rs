@@ -7,6 +7,8 @@
 mod array;
 mod consensus;
 mod error;
+mod golomb;
+mod overair;
 mod scheme;
 mod secagg;
 mod simulate;
@@ -30,7 +32,14 @@ mod _core {
     #[pymodule_export]
     use crate::consensus::aggregate;
     #[pymodule_export]
-    use crate::scheme::{Scheme, paper_low_bits};
+    use crate::golomb::{
+        golomb_decode, golomb_encode, golomb_entropy_bits, golomb_expected_bits, golomb_fit,
+        golomb_fit_items, golomb_parameter,
+    };
+    #[pymodule_export]
+    use crate::overair::{overair_receive, overair_transmit};
+    #[pymodule_export]
+    use crate::scheme::{Scheme, decay, paper_low_bits};
     #[pymodule_export]
     use crate::secagg::{SecaggClient, SecaggServer};
     #[pymodule_export]

@@ -192,3 +192,8 @@ impl Scheme {
 pub(crate) fn paper_low_bits(phi: f64, n: usize, total: f64, epsilon: f64) -> Result<u32> {
     Ok(lehmer::paper_low_bits(Phi::new(phi)?, n, total, epsilon)?)
 }
+
+#[pyfunction]
+pub(crate) fn decay(phi: f64, n: usize) -> Result<f64> {
+    Ok(lehmer::decay(Phi::new(phi)?, n))
+}

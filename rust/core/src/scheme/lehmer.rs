@@ -196,10 +196,15 @@ fn slots(item: usize, low_bits: u32) -> usize {
 #[must_use]
 pub fn decay(phi: Phi, n: usize) -> f64 {
     let phi = phi.get();
-    let power = |u: usize| libm::pow(phi, u as f64);
-    let above: f64 = (1..n).map(power).sum();
-    let below: f64 = (3..=n).map(power).sum();
-    above / (1.0 + below)
+    // φ^first + … over so many terms: as a closed form, since n may be a billion.
+    let sum = |first: f64, terms: f64| {
+        let ratio = libm::expm1(terms * libm::log(phi)) / (phi - 1.0);
+        libm::pow(phi, first) * if phi == 1.0 { terms } else { ratio }
+    };
+    if n < 2 || phi == 0.0 {
+        return 0.0;
+    }
+    sum(1.0, n as f64 - 1.0) / (1.0 + sum(3.0, n as f64 - 2.0))
 }
 
 /// The paper's number of low bits (M8): `⌈log2(2 ln(M n²/ε)/ln(1/p) + 1)⌉`.
