@@ -248,7 +248,7 @@ def estimate(
         start = time.perf_counter()
         trial.try_out("identity", tried, (4,))
         each = (time.perf_counter() - start) / 4 * guess / tried
-    return each * (UNDECIDED * LOOKS[-1] + (len(trial.centers) - 1) * CHECK[-1])
+    return float(each * (UNDECIDED * LOOKS[-1] + (len(trial.centers) - 1) * CHECK[-1]))
 
 
 def maker(method: str | Scheme, n: int, clients: int, phi: float, options: dict[str, Any]) -> Make:

@@ -27,7 +27,7 @@ from fedrank.kernels import kendall_distance
 from fedrank.mallows import Mallows
 from fedrank.planning import Plan
 from fedrank.rankings import Rankings, as_rankings, same_items
-from fedrank.schemes import Borda, Lehmer
+from fedrank.schemes import Borda, Lehmer, Refine, Scheme
 
 try:
     import matplotlib as mpl
@@ -35,7 +35,7 @@ try:
     from matplotlib.colors import LogNorm, Normalize
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from matplotlib.ticker import MaxNLocator, NullFormatter, ScalarFormatter
+    from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
 except ModuleNotFoundError:
     raise MissingExtraError("pictures need matplotlib: pip install 'fedrank[plot]'") from None
 
@@ -67,7 +67,7 @@ FORMATS: dict[str, dict[str, None]] = {
 """Suffixes of pictures, with the metadata to leave out: the same picture, the same bytes."""
 
 Clients = Sequence[ArrayLike] | Mapping[Any, ArrayLike]
-Sender = Borda | Lehmer | FederatedConsensus
+Sender = Scheme | FederatedConsensus
 
 
 def consensus(
@@ -455,7 +455,7 @@ def message_sizes(
     >>> [text.get_text() for text in ax.texts]
     ['1.7 kB', '8.3 kB', '61.1 kB']
     """
-    if isinstance(senders, Borda | Lehmer | FederatedConsensus):
+    if isinstance(senders, Scheme | FederatedConsensus):
         senders = [senders]
     if isinstance(senders, Mapping):
         names, given = [str(name) for name in senders], list(senders.values())
@@ -504,11 +504,11 @@ def message_sizes(
     return ax
 
 
-def scheme_of(sender: Sender) -> Borda | Lehmer:
+def scheme_of(sender: Sender) -> Scheme:
     """Scheme of a sender; complain of what is none."""
     if isinstance(sender, FederatedConsensus):
         return sender.study.scheme
-    if isinstance(sender, Borda | Lehmer):
+    if isinstance(sender, Scheme):
         return sender
     raise ValueError(f"{sender!r} is neither a scheme nor a federated result")
 
@@ -523,10 +523,13 @@ def describe(sender: Sender) -> str:
     'Borda'
     """
     scheme = scheme_of(sender)
+    name = scheme.kind.capitalize()
     if isinstance(scheme, Lehmer):
         name = f"Lehmer, I = {scheme.low_bits}"
-    else:
-        name = "Borda" if scheme.quantize else "Borda, exact sums"
+    elif isinstance(scheme, Borda) and not scheme.quantize:
+        name = "Borda, exact sums"
+    elif isinstance(scheme, Refine):
+        name = f"Refine, w = {scheme.window}"
     return f"{name}, as sent" if isinstance(sender, FederatedConsensus) else name
 
 
@@ -737,10 +740,8 @@ def success(plans: Plan | Iterable[Plan], ax: Axes | None = None) -> Axes:
     ax.axhline(goal, color="#444444", linewidth=0.8)
     ax.set_xscale("log", base=2)
     ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    measured = (
-        "mean Kendall distance" if delta is None else "share of trials that recover the center"
-    )
-    ax.set(xlabel="samples a client", ylabel=measured)
+    share = "share of trials that recover the center"
+    ax.set(xlabel="samples a client", ylabel=share if recovery else "mean Kendall distance")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
     return ax

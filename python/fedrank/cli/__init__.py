@@ -12,6 +12,7 @@ from fedrank.cli.aggregate import aggregate
 from fedrank.cli.data import app as data
 from fedrank.cli.demo import demo
 from fedrank.cli.federate import federate
+from fedrank.cli.plan import plan
 from fedrank.cli.reproduce import reproduce
 from fedrank.cli.sample import sample
 
@@ -80,6 +81,6 @@ def options(
     """Take options that come before the command."""
 
 
-for command in (demo, aggregate, federate, sample, reproduce):
+for command in (demo, aggregate, federate, plan, sample, reproduce):
     app.command()(command)
 app.add_typer(data, name="data")
