@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from fedrank import _core
 from fedrank._input import INT32_MAX, as_integers, as_phi, whole
 
+__all__ = ["Length", "decode", "encode", "fit", "fit_items", "length", "parameter"]
+
 
 @dataclass(frozen=True)
 class Length:

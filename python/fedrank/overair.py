@@ -25,6 +25,8 @@ from fedrank.rankings import as_rankings, same_items
 LOUDEST = 2.0**53
 """Sums are cut off here on either side, far above any number of rankings."""
 
+__all__ = ["Reception", "aggregate", "receive", "transmit"]
+
 
 @dataclass(frozen=True, eq=False)
 class Reception:

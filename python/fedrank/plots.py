@@ -39,6 +39,8 @@ try:
 except ModuleNotFoundError:
     raise MissingExtraError("pictures need matplotlib: pip install 'fedrank[plot]'") from None
 
+__all__ = ["agreement", "bins", "consensus", "error_curves", "message_sizes", "save", "success"]
+
 BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#888888"
 

@@ -15,6 +15,15 @@ from fedrank import _core
 from fedrank._input import INT32_MAX, as_phi, whole
 from fedrank.schemes import Borda, Lehmer
 
+__all__ = [
+    "MessageBits",
+    "Samples",
+    "decay",
+    "low_bits",
+    "message_bits",
+    "samples",
+]
+
 METHODS = ("borda", "lehmer")
 DECAYS = "phi + phi**2 < 1 + phi**n"
 """What the theorems on Lehmer codes need."""

@@ -11,6 +11,7 @@ from fedrank.experiments.figure import Figure, Options, Row
 FIGURES: dict[str, Figure] = {
     figure.name: figure for figure in (bins.Bins(), *synthetic.FIGURES, *real.FIGURES)
 }
+"""Every figure, by name."""
 GROUPS = {
     "all": tuple(FIGURES),
     "synthetic": tuple(figure.name for figure in synthetic.FIGURES),
