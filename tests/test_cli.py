@@ -1,5 +1,6 @@
 """The ``fedrank`` command, run as a process."""
 
+import json
 import os
 import subprocess
 import sysconfig
@@ -206,3 +207,21 @@ def test_an_interpreter_without_matplotlib_is_told_what_to_install(tmp_path):
     assert done.returncode == 2
     assert "pip install 'fedrank[plot]'" in done.stderr
     assert done.stdout == ""
+
+
+def test_demo_in_json_says_what_the_tables_say():
+    done = run(*SMALL, "--json")
+    told = json.loads(done.stdout)
+    table = rows(run(*SMALL).stdout)
+    assert f"{len(told['survivors'])} of {told['clients']}" == table["clients in the sum"][0]
+    assert str(told["federated"]["wrong_pairs"]) == table["pairs of items in the wrong order"][0]
+    shown = [table[str(place)][0] for place in range(10)]
+    assert [place["item"] for place in told["consensus"]][:10] == shown
+
+
+def test_demo_writes_the_consensus(tmp_path):
+    done = run(*SMALL, "--out", tmp_path / "found.csv")
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "found.csv").read_text().splitlines()
+    assert lines[0] == "place,item,score"
+    assert len(lines) == 13
