@@ -252,6 +252,18 @@ def test_out_holds_every_place(files, tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
+def test_kemeny_of_all_pairs_is_a_ranking_of_least_distance(files):
+    found = federate(*files, "--method", "kemeny", "--window", "3", "--rounds", "2", "--fit-phi")
+    rankings = of(*SIZES)
+    check_scores(found, rankings)
+    least, _ = reference.kemeny(rankings)
+    assert found["kemeny_score"] == pytest.approx(least / (len(rankings) * 4), abs=1e-12)
+    assert found["rounds"] >= 3
+    assert found["phi"]["estimate"] == pytest.approx(
+        reference.fit_phi(least / len(rankings), 4), abs=1e-6
+    )
+
+
 # --- bad input ---
 
 
@@ -275,7 +287,9 @@ def test_out_holds_every_place(files, tmp_path):
         (["*", "--drop", "south", "--drop", "south.soc:share"], "dropped twice"),
         (["*", "--drop", "south", "--drop", "west"], "only 3 of 5 clients would stay"),
         (["*", "--threshold", "2"], "threshold must be more than half of the 5 clients"),
-        (["*", "--method", "kemeny"], "'kemeny'"),
+        (["*", "--method", "copeland"], "'copeland'"),
+        (["*", "--method", "kemeny", "--unquantized"], "--unquantized goes with --method borda"),
+        (["*", "--window", "2"], "--window goes with --method kemeny"),
         (["*", "--method", "lehmer", "--unquantized"], "--unquantized goes with --method borda"),
         (["*", "--low-bits", "2"], "--low-bits goes with --method lehmer"),
         (["*", "--method", "lehmer", "--low-bits", "few"], "not 'few'"),

@@ -31,6 +31,7 @@ class Method(StrEnum):
 
     BORDA = "borda"
     LEHMER = "lehmer"
+    KEMENY = "kemeny"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,10 @@ def federate(
     users: Annotated[
         Path | None, typer.Option(help="Sushi's users: the clients are their regions.")
     ] = None,
-    method: Annotated[Method, typer.Option(help="What the clients send.")] = Method.BORDA,
+    method: Annotated[
+        Method,
+        typer.Option(help="What the clients send; kemeny is Borda, then margins of near items."),
+    ] = Method.BORDA,
     phi: Annotated[
         float, typer.Option(min=0, max=1, help="Dispersion that the scheme reckons with.")
     ] = 0.6,
@@ -75,6 +79,16 @@ def federate(
     low_bits: Annotated[
         str | None, typer.Option(help='Lehmer: bits sent one-hot, a number or "paper".')
     ] = None,
+    window: Annotated[
+        int | None,
+        typer.Option(min=1, help="Kemeny: places that two items are apart, at most (8)."),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Kemeny: rounds after Borda's, at most (1).")
+    ] = None,
+    fit_phi: Annotated[
+        bool, typer.Option("--fit-phi", help="One more round: how widely the rankings scatter.")
+    ] = False,
     max_samples: Annotated[
         int | None,
         typer.Option(min=1, help="Most rankings a client may hold; the largest holds, if not."),
@@ -124,17 +138,20 @@ def federate(
     how = _reading.reading(layout, base, genes, genes_in, candidates, overvote, keep_blank)
     parties = gather(files, by, clients, users, how, seed)
     scheme = make_scheme(parties, method, phi, quantize, low_bits, max_samples)
+    options = refining(method, scheme, window, rounds)
     lost = find_dropouts(parties, drop or [])
     if secure:
         check_enough(lost, Study(scheme, threshold=threshold), allow_few)
     result = fedrank.federate(
         [party.rankings for party in parties],
-        scheme,
+        "kemeny" if options else scheme,
         secure,
         threshold,
         lost,
         _reading.stream(seed, 2),
         allow_few=allow_few,
+        fit_phi=fit_phi,
+        **options,
     )
     rankings = together([parties[client] for client in result.survivors])
     central = fedrank.aggregate(rankings, method.value, rng=_reading.stream(seed, 3))
@@ -251,18 +268,31 @@ def make_scheme(
             f"more than --max-samples {max_samples}"
         )
     n, most = largest.rankings.n, max_samples or len(largest.rankings)
-    if method is Method.BORDA:
+    if not quantize and method is not Method.BORDA:
+        raise ValueError("--unquantized goes with --method borda")
+    if method is not Method.LEHMER:
         if low_bits is not None:
             raise ValueError("--low-bits goes with --method lehmer")
-        exact = None if quantize else most
+        exact = most if method is Method.KEMENY or not quantize else None
         return Borda(n, len(parties), as_phi(phi), quantize, max_samples or exact)
-    if not quantize:
-        raise ValueError("--unquantized goes with --method borda")
     if low_bits == "paper":
         return Lehmer(n, len(parties), as_phi(phi), "paper", most)
     if low_bits is not None and not (low_bits.isascii() and low_bits.isdigit()):
         raise ValueError(f'--low-bits must be a whole number or "paper", not {low_bits!r}')
     return Lehmer(n, len(parties), as_phi(phi), int(low_bits or 0), max_samples)
+
+
+def refining(
+    method: Method, scheme: Borda | Lehmer, window: int | None, rounds: int | None
+) -> dict[str, Any]:
+    """Options of a refinement; none for the other methods."""
+    asked = {"window": window, "rounds": rounds}
+    given = {name: value for name, value in asked.items() if value is not None}
+    if method is Method.KEMENY:
+        return {"phi": scheme.phi, "max_samples": scheme.max_samples, **given}
+    if given:
+        raise ValueError(f"--{next(iter(given))} goes with --method kemeny")
+    return {}
 
 
 def find_dropouts(parties: Sequence[Party], drop: Sequence[str]) -> dict[int, str]:
@@ -341,6 +371,9 @@ def describe(
             for client, party in enumerate(parties)
         ],
         "seconds": sum(result.seconds.values()),
+        "rounds": len(result.rounds),
+        "note": result.note,
+        "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
         "kemeny_score": kemeny_score(result.consensus, rankings),
         "ties": result.consensus.ties,
         "central": {
@@ -380,6 +413,12 @@ def show(
         ),
         ("time, all parties", f"{document['seconds'] * 1e3:.0f} ms", ""),
     ]
+    if document["rounds"] > 1:
+        rows.append(("rounds", str(document["rounds"]), ""))
+    if result.fit is not None:
+        rows.append(("phi, fitted", f"{result.fit.phi:.4f} ± {result.fit.standard_error:.2g}", ""))
+    if result.note is not None:
+        rows.append(("note", result.note, ""))
     output.show("What it gives and costs", ["", "federated", "all in one place"], rows)
 
 
