@@ -102,6 +102,19 @@ def whole(name: str, value: float, least: int = 1, most: int = 2**63 - 1) -> int
     return int(value)
 
 
+def as_probability(name: str, value: float) -> float:
+    """Check a probability that is neither 0 nor 1.
+
+    Examples
+    --------
+    >>> as_probability("delta", 0.05)
+    0.05
+    """
+    if isinstance(value, int | float | np.floating) and 0 < value < 1:
+        return float(value)
+    raise ValueError(f"{name} must be above 0 and below 1, not {value!r}")
+
+
 def as_phi(phi: float) -> float:
     """Check a dispersion.
 
@@ -110,7 +123,7 @@ def as_phi(phi: float) -> float:
     >>> as_phi(1)
     1.0
     """
-    if isinstance(phi, int | float | np.number) and 0 <= phi <= 1:
+    if isinstance(phi, int | float | np.integer | np.floating) and 0 <= phi <= 1:
         return float(phi) + 0.0  # and not -0.0
     raise ValueError(f"phi must be in [0, 1], not {phi!r}")
 

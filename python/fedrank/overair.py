@@ -129,7 +129,7 @@ def decide(heard: NDArray[Any], n: int, ties: str, seed: bytes) -> Consensus:
     if ties not in ("random", "index"):
         raise ValueError(f'ties must be "random" or "index", not {ties!r}')
     bounded = np.ascontiguousarray(np.clip(heard, -LOUDEST, LOUDEST), dtype=np.float64)
-    ranks, tied, _, _, _ = _core.overair_receive(bounded, n, ties, seed)
+    ranks, tied, *_ = _core.overair_receive(bounded, n, ties, seed)
     return Consensus(ranks=read_only(ranks), item_labels=None, method="overair lehmer", ties=tied)
 
 

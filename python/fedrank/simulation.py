@@ -12,6 +12,7 @@ from fedrank.rankings import as_rankings
 from fedrank.schemes import Scheme
 
 METHODS = ("borda", "lehmer", "kemeny")
+SCHEMES = ("borda", "lehmer")
 
 
 def simulate(
@@ -76,9 +77,12 @@ def simulate(
     items = whole("n", n or 0, most=2**24) if middle is None else middle.shape[1]
     schemes = [(i, rule) for i, rule in enumerate(rules) if isinstance(rule, Scheme)]
     methods = [(i, rule) for i, rule in enumerate(rules) if isinstance(rule, str)]
+    many = whole("clients", clients, most=2**24)
     for rule in rules:
         if isinstance(rule, Scheme):
-            if rule.clients < clients:
+            if rule.kind not in SCHEMES:
+                raise ValueError(f"a {rule.kind} scheme has no one round to simulate")
+            if rule.clients < many:
                 raise ValueError(f"{rule} is for {rule.clients} clients at most, not {clients}")
         elif rule not in METHODS:
             raise ValueError(f"{rule!r} is not a rule: give a scheme, or one of {METHODS}")
@@ -88,7 +92,7 @@ def simulate(
         as_phi(phi),
         items,
         middle,
-        whole("clients", clients, most=2**24),
+        many,
         whole("samples", samples, most=2**31),
         whole("repetitions", repetitions, most=2**31),
         [scheme._core_scheme for _, scheme in schemes],

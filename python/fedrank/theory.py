@@ -12,11 +12,12 @@ from math import ceil, exp, expm1, inf, log, log1p, log2, sqrt
 import numpy as np
 
 from fedrank import _core
-from fedrank._input import INT32_MAX, as_phi, whole
+from fedrank._input import INT32_MAX, as_phi, as_probability, whole
 from fedrank.schemes import Borda, Lehmer
 
 __all__ = [
     "MessageBits",
+    "NoTheoremError",
     "Samples",
     "decay",
     "low_bits",
@@ -27,6 +28,10 @@ __all__ = [
 METHODS = ("borda", "lehmer")
 DECAYS = "phi + phi**2 < 1 + phi**n"
 """What the theorems on Lehmer codes need."""
+
+
+class NoTheoremError(ValueError):
+    """No theorem of the paper covers this; the message says what does."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +116,8 @@ def decay(n: int, phi: float) -> float:
     Returns
     -------
     p : float
-        ``Σ_{u=1}^{n-1} phi**u / (1 + Σ_{u=3}^{n} phi**u)``, below 1 exactly if
-        ``phi + phi**2 < 1 + phi**n``; 0 for one item.
+        ``Σ_{u=1}^{n-1} phi**u / (1 + Σ_{u=3}^{n} phi**u)``, below 1, up to rounding, exactly
+        if ``phi + phi**2 < 1 + phi**n``; 0 for one item.
 
     Examples
     --------
@@ -192,7 +197,7 @@ def samples(method: str, n: int, phi: float, delta: float, clients: int | None =
     >>> samples("lehmer", n=978, phi=0.7, delta=0.05)
     Traceback (most recent call last):
     ...
-    ValueError: Theorems 3 and 4 need phi + phi**2 < 1 + phi**n, which phi = 0.7, n = 978 does
+    fedrank.theory.NoTheoremError: Theorems 3 and 4 need phi + phi**2 < 1 + phi**n, which phi = 0.7, n = 978 does
     not meet; Theorems 1 and 2 (method="borda") hold for every phi between 0 and 1, and
     fr.Lehmer(low_bits=0) works for any, without a theorem
     """
@@ -204,9 +209,11 @@ def samples(method: str, n: int, phi: float, delta: float, clients: int | None =
     if n == 1:
         return Samples(theorem, 1, 1, {}, {})
     if phi == 0:
-        raise ValueError("at phi = 0 every ranking is the center: one is enough, without a theorem")
+        raise NoTheoremError(
+            "at phi = 0 every ranking is the center: one is enough, without a theorem"
+        )
     if phi == 1:
-        raise ValueError("at phi = 1 rankings are uniform: there is no center, and no theorem")
+        raise NoTheoremError("at phi = 1 rankings are uniform: there is no center, and no theorem")
     if method == "borda":
         terms = borda_terms(n, phi, delta, many)
         conditions = {"0 < phi < 1": True}
@@ -353,7 +360,7 @@ def one_minus_decay(n: int, phi: float) -> float:
     last = exact**n if n <= 64 else Fraction(phi**n)
     gap = 1 - exact - exact**2 + last
     if gap <= 0:
-        raise ValueError(
+        raise NoTheoremError(
             f"Theorems 3 and 4 need {DECAYS}, which phi = {phi}, n = {n} does not meet; Theorems 1 "
             'and 2 (method="borda") hold for every phi between 0 and 1, and fr.Lehmer(low_bits=0) '
             "works for any, without a theorem"
@@ -373,13 +380,6 @@ def check_method(method: str) -> None:
     """Refuse methods without a theorem."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
-
-
-def as_probability(name: str, value: float) -> float:
-    """Check a probability of failure."""
-    if not isinstance(value, int | float | np.number) or not 0 < value < 1:
-        raise ValueError(f"{name} must be above 0 and below 1, not {value!r}")
-    return float(value)
 
 
 def as_total(clients: int, max_samples: int) -> int:

@@ -6,7 +6,7 @@
 use rand_core::Rng;
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, zeros};
 use crate::kendall;
 use crate::mallows::Phi;
 use crate::ranking::Rankings;
@@ -30,6 +30,9 @@ pub struct Setting<'a> {
     pub trials: usize,
 }
 
+/// Most entries of a trial, which is held whole: 16 GiB.
+const MOST: usize = 1 << 32;
+
 /// Entries that are sampled at once: 64 MiB, so that memory does not grow with the trials.
 const BATCH: usize = 1 << 24;
 
@@ -46,8 +49,11 @@ pub fn distances(setting: Setting<'_>, rules: &[&Rule<'_>], key: Key) -> Result<
     }
     let around: Vec<u32> = center.map_or_else(|| (0..n as u32).collect(), <[u32]>::to_vec);
     let around = Rankings::new(&around, n)?;
-    let together = (BATCH / (rankings * n)).clamp(1, trials.max(1));
-    let mut distances = vec![0; trials * rules.len()];
+    let entries = rankings.checked_mul(n).filter(|&entries| entries <= MOST);
+    let entries =
+        entries.ok_or(Error::Memory { entries: rankings as u128 * n as u128, bytes: 4 })?;
+    let together = (BATCH / entries).clamp(1, trials.max(1));
+    let mut distances = zeros(trials, rules.len())?;
     let width = rules.len().max(1);
     for (batch, rows) in distances.chunks_mut(together * width).enumerate() {
         let mut keys = stream(key, batch as u64);

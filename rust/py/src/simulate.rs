@@ -26,7 +26,8 @@ pub(crate) fn simulate<'py>(
     seed: &[u8],
 ) -> Result<Bound<'py, PyArray2<i64>>> {
     let center = center.as_ref().map(rankings).transpose()?.map(|center| center.row(0));
-    let setting = Setting { phi: Phi::new(phi)?, n, center, rankings: clients * samples, trials };
+    let rankings = clients.saturating_mul(samples);
+    let setting = Setting { phi: Phi::new(phi)?, n, center, rankings, trials };
     let mut rules: Vec<Box<Rule<'_>>> = Vec::new();
     for scheme in &schemes {
         let scheme = scheme.get();
