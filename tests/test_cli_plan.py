@@ -12,7 +12,7 @@ ASKED = ["--items", "5", "--clients", "4", "--phi", "0.4"]
 
 def test_plan_stands_beside_theory_and_bits():
     done = run("plan", *ASKED, "--method", "all", "--seed", "3")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
     rows = {row[0]: row[1:] for row in cells(done.stdout.splitlines())}
     for method in ("borda", "lehmer"):
         found = fr.plan(method, n=5, phi=0.4, clients=4, rng=3)
@@ -30,6 +30,8 @@ def test_plan_in_json():
     assert (told["samples"], told["message_bits"]) == (found.samples, found.message_bits)
     assert told["points"][0]["samples"] == 1
     assert told["theory"]["theorem"] == 2
+    assert told["bits"]["Borda"] == 25
+    assert told["estimated_seconds"] > 0
 
 
 def test_unknown_phi_gives_a_table():
@@ -57,6 +59,13 @@ def test_where_no_theorem_applies_the_table_says_so():
     assert rows["lehmer"][3] == "none applies"
 
 
+def test_theorems_are_not_on_distance():
+    done = run("plan", *ASKED, "--distance", "1", "--json")
+    told = json.loads(done.stdout)
+    assert told["samples"] == fr.plan("borda", n=5, phi=0.4, clients=4, distance=1, rng=0).samples
+    assert told["theory"]["proved"] is None
+
+
 def test_plan_draws_its_picture(tmp_path):
     done = run("plan", *ASKED, "--picture", tmp_path / "plan.png")
     assert done.returncode == 0, done.stderr
@@ -75,7 +84,8 @@ def test_plan_fits_a_terminal():
         (["--delta", "2"], "delta must be above 0 and below 1, not 2"),
         (["--phi", "1.5"], "phi must be"),
         (["--distance", "0"], "distance must be above 0"),
-        (["--method", "pivot"], "method must be"),
+        (["--method", "pivot"], "'pivot'"),
+        (["--distance", "1", "--delta", "0"], "delta must be"),
         (["--picture", "plan.gif"], "should end in"),
     ],
 )

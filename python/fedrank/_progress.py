@@ -28,7 +28,7 @@ class Progress:
             self.bar.start()
             self.bar.add_task(self.label, total=self.total)
         if self.bar is not None:
-            self.bar.update(self.bar.task_ids[0], completed=self.done)
+            self.bar.update(self.bar.task_ids[0], completed=self.done, description=self.label)
 
     def __enter__(self) -> "Progress":
         return self

@@ -1,5 +1,7 @@
 """How many samples each client needs, found by simulation."""
 
+import inspect
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,21 +11,26 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._input import as_phi, whole
+from fedrank._input import as_phi, as_probability, whole
 from fedrank._progress import Progress
 from fedrank._random import RNG
-from fedrank.schemes import Borda, Lehmer, Scheme
-from fedrank.simulation import simulate
+from fedrank.schemes import Borda, Lehmer, Scheme, scheme_from_json
+from fedrank.simulation import SCHEMES, simulate
 
-LOOKS = tuple(64 * 2**k for k in range(6))
-"""Trials after which the evidence is weighed."""
-ROUGH = LOOKS[:1]
-CHECK = LOOKS[:4]
-DOUBT = 0.01  # of a wrong decision at one number of samples, over all looks
+LEAST, MOST = 64, 2048
+"""Trials at the first look, and at the last one unless ``delta`` is small."""
+FAILURES = 10  # that the last look should expect at the goal
+SMALLEST = 1e-4  # delta: below it, trials would be counted in hundreds of thousands
+DOUBT = 0.01  # of a wrong decision in one row of looks
+FEW = 30  # errors among the trials, below which their mean is no normal matter
 FINE = 64  # the search ends when its gap is this part of the answer: the noise is no less
-MOST = 1 << 20  # samples a client beyond which none are tried
+LIMIT = 1 << 20  # samples a client beyond which none are tried
+ENTRIES = 1 << 28  # positions of a trial, which is held in memory whole: a gibibyte
+CALL = 1 << 25  # positions of one call to the core, so that the bar moves and Ctrl-C works
 RANDOM_CENTERS = 3
-SMALL, MOST_GUESSED, UNDECIDED = 30, 1 << 12, 4  # what an estimate of the time goes by
+CHECK = 4  # looks that centers get which are only checked
+PLATEAU = 512  # samples from which on eight times as many should help
+GUESSED, SMALL, UNDECIDED = 1 << 12, 30, 4  # what an estimate of the time goes by
 
 Make: TypeAlias = Callable[[int], Scheme]
 """Makes the scheme for a number of samples."""
@@ -41,9 +48,11 @@ class Point:
         The center.
     trials, recovered : int
         How often it was tried, and how often the consensus was the center.
+    distance : float
+        Mean Kendall distance of the consensus from the center.
     value, low, high : float
-        What the goal bounds, share recovered or mean Kendall distance, with an interval that
-        holds at all looks together but for one time in a hundred.
+        What the goal bounds, share recovered or mean distance, with an interval that holds at
+        all looks of one try together but for one time in a hundred.
     enough : bool
         Whether the goal is met.
     sure : bool
@@ -54,6 +63,7 @@ class Point:
     center: str
     trials: int
     recovered: int
+    distance: float
     value: float
     low: float
     high: float
@@ -79,12 +89,12 @@ class Plan:
         Mean Kendall distance that is admitted.
     samples : int or None
         Least number of samples a client that meets the goal (from 128 on, up to one part in 64
-        more); None if none up to ``limit`` does.
+        more); None if none up to ``limit`` does, or more samples do not help.
     at_least, at_most : int or None
         Bounds that the intervals support: fewer samples surely fail, so many surely suffice;
         None if that was not settled.
     limit : int
-        Where the search would have stopped.
+        Most samples that were to be tried: as asked for, or as fit into memory.
     center : str
         The center that needs the most samples, of those tried.
     points : tuple of Point
@@ -126,20 +136,22 @@ def plan(
     rng: RNG = None,
     *,
     distance: float | None = None,
-    limit: int = MOST,
+    limit: int = LIMIT,
     **options: Any,
 ) -> Plan:
     """Find the least number of samples that each client needs.
 
     Doubles the number of samples until the goal is met, then halves the gap. At each number,
-    trials are simulated on the core, 64 at first and up to 2,048, until an interval for the
-    chance of recovery (or for the mean distance) leaves the goal to one side. For Lehmer
-    coding, whose errors depend on the labels, the worst of five centers counts: the identity,
-    its reverse and three random ones. For Borda the center does not matter.
+    trials are simulated on the core, 64 at first and up to 2,048 (more if ``delta`` is below
+    0.005), until an interval for the chance of recovery, or for the mean distance, leaves the
+    goal to one side. For Lehmer coding, whose errors depend on the labels, the worst of five
+    centers counts: the identity, its reverse and three random ones. For Borda the center does
+    not matter. Beyond ``phi + phi**2 = 1 + phi**n`` Lehmer digits may settle on wrong values:
+    the search ends where eight times as many samples do not help.
 
     Parameters
     ----------
-    method : "borda", "lehmer" or a scheme
+    method : "borda", "lehmer" or a scheme of these kinds
         What is sent; a name stands for that scheme with ``options``.
     n, clients : int
         Items and clients.
@@ -147,7 +159,7 @@ def plan(
         Dispersion that the rankings are thought to have; the quantizer's too, unless
         ``options`` say otherwise.
     delta : float
-        Admitted chance of not recovering the center.
+        Admitted chance of not recovering the center, at least 0.0001.
     rng : None, int or numpy.random.Generator
         Where the trials come from.
     distance : float, optional
@@ -174,17 +186,14 @@ def plan(
     True
     """
     start = time.perf_counter()
-    make = maker(method, n, clients, as_phi(phi), options)
-    goal = Recovery(delta) if distance is None else Nearness(distance)
-    most = whole("limit", limit, most=MOST)
+    make, declared = maker(method, n, clients, as_phi(phi), options)
+    goal = goal_of(delta, distance)
     first = make(1)
-    with Progress(f"{first.kind}: samples a client", None) as progress:
+    most = bounded(limit, first, declared)
+    with Progress(f"{first.kind}: 1 sample a client", None) as progress:
         trials = Trials(make, float(phi), goal, progress, np.random.default_rng(rng))
         least, center = trials.search(most)
-    points = sorted(
-        (point for (name, _), point in trials.points.items() if name == center),
-        key=lambda point: point.samples,
-    )
+    points = trials.about(center)
     return Plan(
         method=first.kind,
         n=first.n,
@@ -197,7 +206,7 @@ def plan(
         at_most=min((p.samples for p in points if p.sure and p.enough), default=None),
         limit=most,
         center=center,
-        points=tuple(points),
+        points=points,
         message_bits=None if least is None else make(least).message_bits,
         seconds=time.perf_counter() - start,
     )
@@ -211,14 +220,14 @@ def estimate(
     delta: float = 0.05,
     *,
     distance: float | None = None,
-    limit: int = MOST,
+    limit: int = LIMIT,
     **options: Any,
 ) -> float:
-    """Guess how many seconds `plan` will take, in a second or so.
+    """Guess how many seconds `plan` will take, from a few trials.
 
     The number of samples is guessed from few trials of fewer items, growing with the logarithm
     of the items, and the time of a trial is measured on a small one. It may be wrong by a
-    factor of three.
+    factor of three, and by more where no number of samples is enough.
 
     Parameters
     ----------
@@ -234,40 +243,69 @@ def estimate(
     >>> 0 < estimate("borda", n=10, phi=0.5, clients=10) < 100
     True
     """
-    make = maker(method, n, clients, as_phi(phi), options)
+    make, declared = maker(method, n, clients, as_phi(phi), options)
+    goal = goal_of(delta, distance)
     scheme = make(1)
-    few = make if n <= SMALL else maker(scheme.kind, SMALL, clients, phi, options)
-    goal = Recovery(delta) if distance is None else Nearness(distance)
-    with Progress("estimate", None) as progress:
+    most = bounded(limit, scheme, declared)
+    few = make if scheme.n <= SMALL else smaller(make)
+    with Progress("how long will it take?", None) as progress:
         source = np.random.default_rng(0)
         rough = Trials(few, float(phi), goal, progress, source)
-        samples, _ = rough.rough(min(limit, MOST_GUESSED))("identity")
-        guess = min(limit, ceil(samples * log(n / delta) / log(min(n, SMALL) / delta)))
+        samples, _ = rough.rough(min(most, GUESSED))(list(rough.centers)[-1])
+        growth = log(scheme.n / delta) / log(min(scheme.n, SMALL) / delta)
+        guess = min(most, ceil(samples * growth))
         trial = Trials(make, float(phi), goal, progress, source)
-        tried = min(guess, 32)
+        tried = min(guess, 16)
         start = time.perf_counter()
         trial.try_out("identity", tried, (4,))
         each = (time.perf_counter() - start) / 4 * guess / tried
-    return float(each * (UNDECIDED * LOOKS[-1] + (len(trial.centers) - 1) * CHECK[-1]))
+    looks = goal.looks
+    return each * (UNDECIDED * looks[-1] + (len(trial.centers) - 1) * looks[CHECK - 1])
 
 
-def maker(method: str | Scheme, n: int, clients: int, phi: float, options: dict[str, Any]) -> Make:
-    """Return what makes the scheme for a number of samples."""
+def smaller(make: Make) -> Make:
+    """Return what makes the same scheme for few items."""
+
+    def few(samples: int) -> Scheme:
+        parts = json.loads(make(samples).to_json())
+        return scheme_from_json(json.dumps(parts | {"n": SMALL}))
+
+    return few
+
+
+def bounded(limit: int, scheme: Scheme, declared: int | None) -> int:
+    """Return the most samples that the caller, the scheme and the memory allow."""
+    room = max(1, ENTRIES // (scheme.n * scheme.clients))
+    asked = whole("limit", limit, most=LIMIT)
+    return min(asked, declared or asked, room)
+
+
+def maker(
+    method: str | Scheme, n: int, clients: int, phi: float, options: dict[str, Any]
+) -> tuple[Make, int | None]:
+    """Return what makes the scheme for a number of samples, and the most it may be for."""
     n, clients = whole("n", n, most=2**24), whole("clients", clients, most=2**24)
     if isinstance(method, Scheme):
         if options:
             raise ValueError(f"the scheme is made already: leave out {', '.join(options)}")
+        if method.kind not in SCHEMES:
+            raise ValueError(f"plan for a Borda or a Lehmer scheme, not for {method!r}")
         if (method.n, method.clients) != (n, clients):
             raise ValueError(
                 f"the scheme is for {method.n} items and {method.clients} clients, "
                 f"not {n} and {clients}"
             )
-        return lambda _: method
-    kinds: dict[str, Callable[..., Scheme]] = {"borda": Borda, "lehmer": Lehmer}
-    if method not in kinds:
+        return lambda _: method, method.max_samples
+    if method not in ("borda", "lehmer"):
         raise ValueError(f'method must be "borda", "lehmer" or a scheme, not {method!r}')
+    make: Callable[..., Scheme] = Borda if method == "borda" else Lehmer
+    unknown = set(options) - set(inspect.signature(make).parameters)
+    if unknown:
+        raise ValueError(f"{method} has no option {min(unknown)!r}")
     given = {"phi": phi, **options}
-    return lambda samples: kinds[method](n, clients, **{"max_samples": samples, **given})
+    return lambda samples: make(n, clients, **{"max_samples": samples, **given}), given.get(
+        "max_samples"
+    )
 
 
 class Trials:
@@ -304,58 +342,105 @@ class Trials:
         for center in order[1:]:
             if least is None:
                 break
-            if not self.try_out(center, least, CHECK).enough:
+            if not self.try_out(center, least, self.goal.looks[:CHECK]).enough:
                 least, worst = self.grow(center, least, limit), center
+        if least is not None:
+            self.look_again(worst, least)
         return least, worst
+
+    def look_again(self, center: str, least: int) -> None:
+        """Measure properly what was only looked at roughly, near the answer."""
+        near = [s for name, s in self.points if name == center and least <= 2 * s <= 4 * least]
+        for samples in near:
+            if not self.points[center, samples].sure:
+                self.try_out(center, samples, self.goal.looks)
+
+    def about(self, center: str) -> tuple[Point, ...]:
+        """Return what was found about a center, by number of samples."""
+        found = {samples: point for (name, samples), point in self.points.items() if name == center}
+        return tuple(found[samples] for samples in sorted(found))
 
     def rough(self, limit: int) -> Callable[[str], tuple[int, float]]:
         """Return what tells about how many samples a center takes, for sorting."""
 
         def about(center: str) -> tuple[int, float]:
             samples = 1
-            while not (point := self.try_out(center, samples, ROUGH)).enough and samples < limit:
+            while True:
+                point = self.try_out(center, samples, self.goal.looks[:1])
+                if point.enough or samples >= limit or self.hopeless(center, samples):
+                    return samples, point.distance
                 samples = min(2 * samples, limit)
-            return samples, point.value * (1 if isinstance(self.goal, Nearness) else -1)
 
         return about
 
     def grow(self, center: str, low: int, limit: int) -> int | None:
         """Return the least number above ``low`` that is enough for a center."""
-        return search(lambda samples: self.try_out(center, samples, LOOKS).enough, low, limit)
+
+        def enough(samples: int) -> bool | None:
+            if self.try_out(center, samples, self.goal.looks).enough:
+                return True
+            return None if self.hopeless(center, samples) else False
+
+        return search(enough, low, limit)
+
+    def hopeless(self, center: str, samples: int) -> bool:
+        """Tell whether eight times as many samples have not brought the consensus nearer."""
+        fewer = self.points.get((center, samples // 8))
+        if fewer is None or samples < PLATEAU:
+            return False
+        return self.points[center, samples].distance > 0.9 * fewer.distance
 
     def try_out(self, center: str, samples: int, looks: Sequence[int]) -> Point:
         """Run trials until the evidence is plain, or the last look."""
         scheme = self.make(samples)
+        self.progress.label = f"{scheme.kind}: {samples} samples a client"
         distances = np.empty(0, dtype=np.int64)
         for look in looks:
-            found = simulate(
-                [scheme],
-                self.phi,
-                center=self.centers[center],
-                clients=scheme.clients,
-                samples=samples,
-                repetitions=look - len(distances),
-                rng=self.source,
-            )
-            distances = np.concatenate([distances, found[:, 0]])
+            while len(distances) < look:
+                found = self.simulate(scheme, center, samples, look - len(distances))
+                distances = np.concatenate([distances, found])
+                self.progress.advance()
             value, low, high = self.goal.measure(distances)
-            enough = self.goal.enough(value)
             sure = self.goal.enough(low) == self.goal.enough(high)
-            self.progress.advance()
             if sure:
                 break
-        recovered = int((distances == 0).sum())
-        point = Point(samples, center, look, recovered, value, low, high, enough, sure)
+        point = Point(
+            samples=samples,
+            center=center,
+            trials=len(distances),
+            recovered=int((distances == 0).sum()),
+            distance=float(distances.mean()),
+            value=value,
+            low=low,
+            high=high,
+            enough=self.goal.enough(value),
+            sure=sure,
+        )
         known = self.points.get((center, samples))
         if known is None or known.trials < point.trials:
             self.points[center, samples] = point
         return point
 
+    def simulate(self, scheme: Scheme, center: str, samples: int, trials: int) -> NDArray[np.int64]:
+        """Return the distances of some trials, as many as one call should run."""
+        most = max(1, CALL // (samples * scheme.clients * scheme.n))
+        found = simulate(
+            [scheme],
+            self.phi,
+            center=self.centers[center],
+            clients=scheme.clients,
+            samples=samples,
+            repetitions=min(trials, most),
+            rng=self.source,
+        )
+        return found[:, 0]
 
-def search(enough: Callable[[int], bool], low: int, limit: int) -> int | None:
+
+def search(enough: Callable[[int], bool | None], low: int, limit: int) -> int | None:
     """Return the least number above ``low`` that is enough; None if none up to the limit is.
 
-    More must never be worse. From 128 on the answer may be one part in 64 too large.
+    Among numbers up to the first power of two that is enough, more must not be worse. From 128 on
+    the answer may be one part in 64 too large. ``enough`` may answer None: no number will be.
 
     Examples
     --------
@@ -363,8 +448,8 @@ def search(enough: Callable[[int], bool], low: int, limit: int) -> int | None:
     (11, None)
     """
     high = min(max(1, 2 * low), limit)
-    while not enough(high):
-        if high == limit:
+    while not (answer := enough(high)):
+        if high == limit or answer is None:
             return None
         low, high = high, min(2 * high, limit)
     while high - low > max(1, high // FINE):
@@ -380,14 +465,13 @@ class Recovery:
     """The goal that the consensus is the center, often enough."""
 
     def __init__(self, delta: float) -> None:
-        if not 0 < delta < 1:
-            raise ValueError(f"delta must be above 0 and below 1, not {delta}")
         self.target = 1 - delta
+        self.looks = looks_until(max(MOST, ceil(FAILURES / delta)))
 
     def measure(self, distances: NDArray[np.int64]) -> tuple[float, float, float]:
         """Share recovered, and an interval for its chance: Chernoff's, for any number of trials."""
         share = float((distances == 0).mean())
-        evidence = log(2 * len(LOOKS) / DOUBT) / len(distances)
+        evidence = log(2 * len(self.looks) / DOUBT) / len(distances)
         return share, chance(share, evidence, 0.0), chance(share, evidence, 1.0)
 
     def enough(self, share: float) -> bool:
@@ -399,20 +483,56 @@ class Nearness:
     """The goal that the consensus is near the center, on average."""
 
     def __init__(self, distance: float) -> None:
-        if not 0 < distance < float("inf"):
-            raise ValueError(f"distance must be above 0, not {distance}")
         self.target = distance
+        self.looks = looks_until(MOST)
 
     def measure(self, distances: NDArray[np.int64]) -> tuple[float, float, float]:
-        """Mean distance, and an interval for it: means of 64 and more are near to normal."""
-        mean = float(distances.mean())
-        error = float(distances.std(ddof=1)) / sqrt(len(distances))
-        reach = sqrt(2 * log(2 * len(LOOKS) / DOUBT)) * error
-        return mean, max(0.0, mean - reach), mean + reach
+        """Mean distance, and an interval for it.
+
+        The mean is the chance of an error times the mean size of errors. The first has
+        Chernoff's interval; the second a normal one, and of few errors a wider one: at least 1,
+        and up to as much again and 1.
+        """
+        doubt = 4 * len(self.looks) / DOUBT
+        errors = distances[distances > 0]
+        share = len(errors) / len(distances)
+        evidence = log(doubt) / len(distances)
+        size = float(errors.mean()) if len(errors) else 1.0
+        spread = float(errors.std(ddof=1)) / sqrt(len(errors)) if len(errors) > 1 else 0.0
+        reach = max(sqrt(2 * log(doubt)) * spread, 0 if len(errors) >= FEW else size + 1)
+        low = chance(share, evidence, 0.0) * max(1.0, size - reach)
+        return share * size, low, chance(share, evidence, 1.0) * (size + reach)
 
     def enough(self, mean: float) -> bool:
         """Tell whether so small a mean is enough."""
         return mean <= self.target
+
+
+def goal_of(delta: float, distance: float | None) -> Recovery | Nearness:
+    """Return the goal that is asked for."""
+    if as_probability("delta", delta) < SMALLEST:
+        raise ValueError(f"delta must be at least {SMALLEST} to be simulated, not {delta}")
+    if distance is None:
+        return Recovery(float(delta))
+    if not isinstance(distance, int | float | np.integer | np.floating) or not (
+        0 < distance < float("inf")
+    ):
+        raise ValueError(f"distance must be above 0, not {distance!r}")
+    return Nearness(float(distance))
+
+
+def looks_until(most: int) -> tuple[int, ...]:
+    """Return the numbers of trials after which the evidence is weighed.
+
+    Examples
+    --------
+    >>> looks_until(200)
+    (64, 128, 256)
+    """
+    looks = [LEAST]
+    while looks[-1] < most:
+        looks.append(2 * looks[-1])
+    return tuple(looks)
 
 
 def chance(share: float, evidence: float, end: float) -> float:

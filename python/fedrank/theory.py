@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, expm1, inf, log, log1p, log2, sqrt
 
-import numpy as np
-
 from fedrank import _core
 from fedrank._input import INT32_MAX, as_phi, as_probability, whole
 from fedrank.schemes import Borda, Lehmer
@@ -197,9 +195,9 @@ def samples(method: str, n: int, phi: float, delta: float, clients: int | None =
     >>> samples("lehmer", n=978, phi=0.7, delta=0.05)
     Traceback (most recent call last):
     ...
-    fedrank.theory.NoTheoremError: Theorems 3 and 4 need phi + phi**2 < 1 + phi**n, which phi = 0.7, n = 978 does
-    not meet; Theorems 1 and 2 (method="borda") hold for every phi between 0 and 1, and
-    fr.Lehmer(low_bits=0) works for any, without a theorem
+    fedrank.theory.NoTheoremError: Theorems 3 and 4 need phi + phi**2 < 1 + phi**n, which
+    phi = 0.7, n = 978 does not meet; Theorems 1 and 2 (method="borda") hold for every phi
+    between 0 and 1, and fr.Lehmer(low_bits=0) works for any, without a theorem
     """
     check_method(method)
     n, phi = whole("n", n, most=INT32_MAX), as_phi(phi)

@@ -1,20 +1,29 @@
 """``fedrank plan``: how many rankings each party needs, and what it will cost."""
 
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from fedrank import theory
+from fedrank._input import plural
 from fedrank.cli import _output as output
-from fedrank.planning import MOST, Plan, estimate
+from fedrank.planning import LIMIT, Plan, estimate
 from fedrank.planning import plan as find
 from fedrank.schemes import Borda, Lehmer
 
 PHIS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-METHODS = ("borda", "lehmer")
 PATIENCE = 5.0  # seconds that need no announcement
+
+
+class Method(StrEnum):
+    """What is planned for."""
+
+    BORDA = "borda"
+    LEHMER = "lehmer"
+    ALL = "all"
 
 
 def plan(
@@ -31,10 +40,8 @@ def plan(
         float | None,
         typer.Option(help="Plan for this mean Kendall distance at most, instead of --delta."),
     ] = None,
-    method: Annotated[
-        str, typer.Option(help="borda, lehmer, or all: whichever is to be planned for.")
-    ] = "borda",
-    limit: Annotated[int, typer.Option(min=1, help="Most rankings a party to try.")] = MOST,
+    method: Annotated[Method, typer.Option(help="What the parties send.")] = Method.BORDA,
+    limit: Annotated[int, typer.Option(min=1, help="Most rankings a party to try.")] = LIMIT,
     picture: Annotated[
         Path | None, typer.Option(help="Draw success against rankings a party (PNG, SVG, PDF).")
     ] = None,
@@ -48,23 +55,26 @@ def plan(
 
     Example: fedrank plan --items 978 --clients 10 --phi 0.6
     """
-    methods = METHODS if method == "all" else (method,)
+    methods = [Method.BORDA, Method.LEHMER] if method is Method.ALL else [method]
     if picture is not None:
         from fedrank import plots  # noqa: PLC0415  an extra
 
         plots.check_path(picture)
     found = [
-        one(each, items, value, clients, delta, distance, limit, seed)
+        one(each.value, items, value, clients, delta, distance, limit, seed)
         for each in methods
         for value in (PHIS if phi is None else (phi,))
     ]
     if picture is not None:
         plots.save(plots.success([plan for plan, _ in found]), picture)
+    sizes = messages(items, clients, [plan for plan, _ in found])
     if as_document:
-        told = [asdict(plan) | {"theory": proved} for plan, proved in found]
+        told = [asdict(plan) | others | {"bits": sizes} for plan, others in found]
         typer.echo(output.as_json(told[0] if len(told) == 1 else told), nl=False)
         return
     show(found, items, clients, delta, distance)
+    rows = [[name, f"{bits:,}", f"{-(-bits // 8):,}"] for name, bits in sizes.items()]
+    output.show("What a client's message takes", ["scheme", "bits", "bytes"], rows)
     if picture is not None:
         output.say_where(picture, "picture")
 
@@ -86,16 +96,42 @@ def one(
         took = f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{seconds:.0f} seconds"
         typer.echo(f"{method}, phi = {phi}: this will take about {took}", err=True)
     found = find(method, items, phi, clients, rng=seed, **goal)
-    return found, proved(method, items, phi, clients, delta)
+    if distance is None:
+        proved = theorem(method, items, phi, clients, delta)
+    else:
+        proved = none("the theorems are on recovery, not on distance")
+    return found, {"theory": proved, "estimated_seconds": seconds}
 
 
-def proved(method: str, items: int, phi: float, clients: int, delta: float) -> dict[str, Any]:
-    """Tell what the theorem asks for; or why it does not apply."""
+def theorem(method: str, items: int, phi: float, clients: int, delta: float) -> dict[str, Any]:
+    """Tell what the theorem asks for; or why none applies."""
     try:
         told = theory.samples(method, items, phi, delta, clients)
-    except ValueError as error:
-        return {"theorem": None, "printed": None, "proved": None, "problem": str(error)}
+    except theory.NoTheoremError as error:
+        return none(str(error))
     return {"theorem": told.theorem, "printed": told.printed, "proved": told.proved}
+
+
+def none(problem: str) -> dict[str, Any]:
+    """Tell that there is no theorem, and why."""
+    return {"theorem": None, "printed": None, "proved": None, "problem": problem}
+
+
+def messages(items: int, clients: int, plans: list[Plan]) -> dict[str, int]:
+    """Bits of a client's message, by scheme, for as many rankings as were planned."""
+    samples = max((plan.samples or 1 for plan in plans), default=1)
+    schemes: dict[str, Borda | Lehmer] = {
+        "Borda": Borda(items, clients),
+        f"Borda, exact sums of {plural(samples, 'ranking')}": Borda(
+            items, clients, quantize=False, max_samples=samples
+        ),
+        "Lehmer, nearest": Lehmer(items, clients),
+    }
+    phi = plans[0].phi
+    if phi + phi**2 < 1 + phi**items:
+        paper = Lehmer(items, clients, phi, low_bits="paper", max_samples=samples)
+        schemes[f"Lehmer of the paper, phi = {phi:g}"] = paper
+    return {name: scheme.message_bits for name, scheme in schemes.items()}
 
 
 def show(
@@ -105,28 +141,17 @@ def show(
     delta: float,
     distance: float | None,
 ) -> None:
-    """Print practice beside theory, and the bits that each scheme sends."""
+    """Print practice beside theory."""
     if distance is None:
         goal = f"the true order with probability {1 - delta:g}"
     else:
         goal = f"a mean Kendall distance of {distance:g}"
     columns = ["scheme", "phi", "rankings a client", "surely", "by the theorem", "time"]
     rows = []
-    for plan, theorem in found:
+    for plan, others in found:
         settled = f"{plan.at_least}…{plan.at_most or ''}"
-        many = f"more than {plan.limit:,}" if plan.samples is None else f"{plan.samples:,}"
-        asked = "none applies" if theorem["theorem"] is None else f"{theorem['proved']:,}"
+        many = f"none up to {plan.limit:,}" if plan.samples is None else f"{plan.samples:,}"
+        proved = others["theory"]["proved"]
+        asked = "none applies" if proved is None else f"{proved:,}"
         rows.append([plan.method, plan.phi, many, settled, asked, f"{plan.seconds:.1f} s"])
     output.show(f"{items} items, {clients} clients: {goal}", columns, rows)
-    schemes = {
-        "Borda": Borda(items, clients),
-        "Lehmer, nearest": Lehmer(items, clients),
-    }
-    samples = max((plan.samples or 1 for plan, _ in found), default=1)
-    exact = Borda(items, clients, quantize=False, max_samples=samples)
-    schemes[f"Borda, exact sums of {samples} rankings"] = exact
-    sizes = [
-        [name, f"{scheme.message_bits:,}", f"{-(-scheme.message_bits // 8):,}"]
-        for name, scheme in schemes.items()
-    ]
-    output.show("What a client's message takes", ["scheme", "bits", "bytes"], sizes)
