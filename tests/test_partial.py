@@ -350,7 +350,7 @@ def test_a_proof_by_chains_counts_ties_one_half():
     scheme = Refine([0, 1, 2], 1, window=1, counts=True, max_samples=4, partial=True)
     found = scheme.decode(scheme.encode(ballots), survivors=1)
     assert found.exact
-    # With three such ballots tied on either pair, 0 before 2 in one of four only.
+    # Four of five ballots tie each pair, and 5 - 2 - 2 is less than half of them.
     ballots = [[0, 0, 1], [0, 1, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
     scheme = Refine([0, 1, 2], 1, window=1, counts=True, max_samples=5, partial=True)
     assert not scheme.decode(scheme.encode(ballots), survivors=1).exact

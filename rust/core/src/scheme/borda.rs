@@ -135,7 +135,7 @@ fn possible_sums(sums: &[u64], n: usize, survivors: usize, samples: usize, each:
     });
     let (fewest, most) = (survivors as u128, survivors as u128 * samples as u128);
     let (whole, each) = (all == rankings * least(n), each as u128);
-    enough && whole && rankings % each == 0 && (fewest..=most).contains(&(rankings / each))
+    enough && whole && rankings.is_multiple_of(each) && (fewest..=most).contains(&(rankings / each))
 }
 
 /// The place on whose side of the midpoints a mean lies; exactly on one, either.
