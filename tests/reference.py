@@ -330,6 +330,31 @@ def refine_message(rankings, announced, window, bits, counts=False):
     return margins + [len(rankings)] * (counts and len(announced) == 1)
 
 
+def unranked_last(ballots):
+    """Partial rankings with what is not ranked (-1) at a level below all others."""
+    return [[max(ballot) + 1 if x == -1 else x for x in ballot] for ballot in ballots]
+
+
+def mid_ranks(ballot):
+    """Mean of the places that the items tied with each one share; the unranked share the last."""
+    (levels,) = unranked_last([ballot])
+    order = sorted(range(len(levels)), key=lambda i: levels[i])
+    shared = [[place for place, i in enumerate(order) if levels[i] == own] for own in levels]
+    return [Fraction(sum(places), len(places)) for places in shared]
+
+
+def half_distance(ranking, ballot):
+    """Pairs that a partial ranking has the other way round, and half of those it ties."""
+    (levels,) = unranked_last([ballot])
+    total = Fraction(0)
+    for a, b in combinations(range(len(levels)), 2):
+        if levels[a] == levels[b]:
+            total += Fraction(1, 2)
+        else:
+            total += (levels[a] < levels[b]) != (ranking[a] < ranking[b])
+    return total
+
+
 def pack(entries, widths):
     """Entries without gaps, the least significant bit first, in whole bytes (M9)."""
     bits = [value >> i & 1 for value, w in zip(entries, widths, strict=True) for i in range(w)]

@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 
 import reference
-from fedrank import Mallows, Rankings, aggregate, kemeny_score, kendall_distance, pairwise_counts
+from fedrank import (
+    Mallows,
+    PartialRankings,
+    Rankings,
+    aggregate,
+    data,
+    kemeny_score,
+    kendall_distance,
+    pairwise_counts,
+)
 
 DATA = Path(os.environ.get("FEDRANK_DATA") or Path(__file__).parents[2] / "shared" / "data")
 pytestmark = pytest.mark.skipif(
@@ -96,12 +105,25 @@ def test_preflib_layouts_hold_the_same_votes():
     assert (pairwise_counts(today, counts) == pairwise_counts(before, counts_before)).all()
 
 
+def test_preflib_partial_votes_keep_their_gaps():
+    votes = data.read_preflib(DATA / "preflib" / "00002-00000006.soi", complete=False)
+    assert votes.ranks.shape == (436, 5)
+    assert (votes.ranks == -1).any()
+    found = aggregate(votes)
+    assert kemeny_score(found, votes) == pytest.approx(0.449541, abs=5e-7)
+    # PrefLib itself ties what is not ranked last.
+    tied = data.read_preflib(DATA / "preflib" / "00002-00000006.toc", complete=False)
+    assert (tied.ranks != -1).all()
+    assert aggregate(tied).scores.tolist() == found.scores.tolist()
+    assert (pairwise_counts(tied) == pairwise_counts(votes)).all()
+
+
 # --- Jester ---
 
 
 @pytest.fixture(scope="module")
-def jester():
-    """Complete raters of files 1 and 2, ties by joke number."""
+def ratings():
+    """Complete raters of files 1 and 2."""
     calamine = pytest.importorskip("python_calamine")
     scores = []
     for part, complete in (1, 7200), (2, 6916):
@@ -114,13 +136,24 @@ def jester():
         rows = book.get_sheet_by_index(0).to_python()
         scores.append(np.array([row[1:] for row in rows if row[0] == 100], dtype=float))
         assert scores[-1].shape == (complete, 100)
-    return Rankings.from_scores(np.vstack(scores), ties="index")
+    return np.vstack(scores)
+
+
+@pytest.fixture(scope="module")
+def jester(ratings):
+    """Rankings of the raters, ties by joke number."""
+    return Rankings.from_scores(ratings, ties="index")
 
 
 def test_jester_borda_objective(jester):
     assert len(jester) == 14_116
     found = aggregate(jester, rng=0)
     assert kemeny_score(found, jester) == pytest.approx(19.228750, abs=5e-7)
+
+
+def test_jester_borda_objective_with_ties_kept(ratings):
+    votes = PartialRankings.from_scores(ratings)
+    assert kemeny_score(aggregate(votes), votes) == pytest.approx(19.214076, abs=5e-7)
 
 
 def test_jester_kemeny_is_near_its_bound(jester):

@@ -16,6 +16,7 @@ from fedrank.kernels import (
     pairwise_counts,
 )
 from fedrank.mallows import Mallows
+from fedrank.partial import PartialRankings
 from fedrank.planning import Plan, plan
 from fedrank.rankings import Rankings
 from fedrank.schemes import Borda, Dispersion, Lehmer, Refine, scheme_from_json
@@ -31,6 +32,7 @@ __all__ = [
     "FederatedConsensus",
     "Lehmer",
     "Mallows",
+    "PartialRankings",
     "Plan",
     "Rankings",
     "Refine",

@@ -30,6 +30,7 @@ __all__ = [
     "kendall_total",
     "lehmer_decode",
     "lehmer_encode",
+    "levels",
     "mallows_expected_distance",
     "mallows_expected_ranks",
     "mallows_log_partition",
@@ -41,6 +42,7 @@ __all__ = [
     "pairwise_counts",
     "paper_low_bits",
     "simulate",
+    "twins",
 ]
 
 VERSION: str
@@ -54,6 +56,8 @@ _Found: TypeAlias = tuple[
 
 def find_fault(ranks: NDArray[np.int32]) -> tuple[int, int] | None: ...
 def from_scores(scores: NDArray[np.float64], ties: str, seed: bytes) -> NDArray[np.int32]: ...
+def levels(scores: NDArray[np.float64]) -> NDArray[np.int32]: ...
+def twins(levels: NDArray[np.int32]) -> NDArray[np.int32]: ...
 def invert(ranks: NDArray[np.int32]) -> NDArray[np.int32]: ...
 def kendall_distance(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int64]: ...
 def kendall_total(
@@ -100,7 +104,12 @@ def aggregate(
 class Scheme:
     @staticmethod
     def borda(
-        n: int, clients: int, phi: float, quantize: bool, max_samples: int | None
+        n: int,
+        clients: int,
+        phi: float,
+        quantize: bool,
+        max_samples: int | None,
+        partial: bool,
     ) -> Scheme: ...
     @staticmethod
     def lehmer(
@@ -114,6 +123,7 @@ class Scheme:
         max_samples: int | None,
         window: int,
         vote: str,
+        partial: bool,
     ) -> Scheme: ...
     @staticmethod
     def dispersion(announced: NDArray[np.int32], clients: int, max_samples: int) -> Scheme: ...

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fedrank import _core
-from fedrank._input import as_array, as_weights, few, plural, read_only, whole
+from fedrank._input import as_array, few, plural, read_only, whole
 from fedrank._random import RNG, seed_bytes
-from fedrank.rankings import as_rankings, labels_of
+from fedrank.partial import PartialRankings, as_profile
+from fedrank.rankings import labels_of
 
 OPTIONS: dict[str, dict[str, int]] = {
     "borda": {},
@@ -21,6 +22,9 @@ OPTIONS: dict[str, dict[str, int]] = {
     "kemeny": {"exact_upto": _core.KEMENY_EXACT_UPTO, "kicks": _core.KEMENY_KICKS},
 }
 """The methods, with their options and what these are by default."""
+
+TAKE_PARTIAL = ("borda", "pivot", "kemeny")
+"""Methods that decide by mid-ranks or margins, so that ties and gaps do not matter."""
 
 EXACT_MOST = _core.KEMENY_EXACT_MOST
 
@@ -120,7 +124,8 @@ def aggregate(
     Parameters
     ----------
     rankings : array_like of int, shape (m, n)
-        Rankings, or a `Rankings`, whose labels the consensus then has.
+        Rankings, or a `Rankings`, whose labels the consensus then has; for borda, pivot and
+        kemeny also a `PartialRankings`, which then counts by mid-ranks or half counts.
     method : str
         ``"borda"`` ranks by mean position (M5). ``"lehmer"`` decodes the most frequent
         digits of the Lehmer codes (M7); it depends on how the items are numbered.
@@ -160,9 +165,13 @@ def aggregate(
     if ties not in ("random", "index"):
         raise ValueError(f'ties must be "random" or "index", not {ties!r}')
     settings = check_options(method, options)
-    ranks = as_rankings(rankings)
+    if isinstance(rankings, PartialRankings) and method not in TAKE_PARTIAL:
+        raise ValueError(
+            f"method {method!r} takes complete rankings only: complete these, "
+            f"PartialRankings.complete(rng=…), or use {', '.join(TAKE_PARTIAL)}"
+        )
+    ranks, counts = as_profile(rankings, weights)
     m, n = ranks.shape
-    counts = as_weights(weights, m)
     seed = seed_bytes(rng)
     runs = settings.get("runs", settings.get("kicks", 0))
     found, tied, sums, distance, bound, exact = _core.aggregate(

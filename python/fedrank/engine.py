@@ -16,6 +16,7 @@ from fedrank._input import as_list, whole
 from fedrank._progress import Progress
 from fedrank._random import RNG, seed_bytes
 from fedrank.consensus import Consensus
+from fedrank.partial import AnyRankings, PartialRankings, as_partial
 from fedrank.rankings import Rankings, same_items
 from fedrank.refinement import Refinement
 from fedrank.schemes import (
@@ -151,7 +152,9 @@ def federate(
     Parameters
     ----------
     clients : sequence of array_like of int, each of shape (m, n)
-        The rankings of each client, as arrays or `Rankings` with the same labels.
+        The rankings of each client, as arrays or `Rankings` with the same labels. If a client
+        has `PartialRankings`, all take part as such: named schemes are made with
+        ``partial=True``.
     scheme : Borda, Lehmer, Refine, "borda", "lehmer" or "kemeny"
         What is sent; a name stands for that scheme with ``options``. ``"kemeny"`` is Borda,
         then `Refine` around its consensus, and again around the new one, until nothing moves
@@ -180,7 +183,7 @@ def federate(
     **options
         Parameters of the scheme, if it is given by name. For ``"kemeny"``: ``window`` (8),
         ``rounds`` of refinement at most (1), ``counts``, ``majority`` and ``max_samples`` of
-        `Refine`, and ``phi`` of `Borda`.
+        `Refine`, ``phi`` of `Borda`, and ``partial`` of both.
 
     Returns
     -------
@@ -208,9 +211,15 @@ def federate(
     >>> [kendall_distance(each.consensus, range(50)) for each in (near, nearer)]
     [3, 1]
     """
-    data = [as_client(client, each) for client, each in enumerate(clients)]
+    data: list[AnyRankings] = [
+        each if isinstance(each, PartialRankings) else as_client(client, each)
+        for client, each in enumerate(clients)
+    ]
     check_clients(data)
     labels = same_items(*data)
+    if any(isinstance(each, PartialRankings) for each in data):
+        data = [as_partial(each) for each in data]
+        options = partial_options(scheme, fit_phi, options)
     refining = refine_options(options) if scheme == "kemeny" else None
     first = as_scheme("borda" if refining else scheme, data, options)
     samples = check_samples(data, first, refining, yes("fit_phi", fit_phi))
@@ -262,7 +271,7 @@ class Session:
 
     def __init__(
         self,
-        data: list[Rankings],
+        data: list[AnyRankings],
         labels: tuple[Hashable, ...] | None,
         secure: bool,
         threshold: int | None,
@@ -367,7 +376,7 @@ class Run:
     def __init__(
         self,
         study: Study,
-        data: list[Rankings],
+        data: list[AnyRankings],
         lost: dict[int, str],
         seed: bytes,
         number: int,
@@ -492,8 +501,25 @@ def stream_rng(seed: bytes, *key: int) -> np.random.Generator:
     )
 
 
+def partial_options(scheme: object, fit_phi: bool, options: dict[str, Any]) -> dict[str, Any]:
+    """Refuse what cannot take partial rankings; tell named schemes that they are coming."""
+    if isinstance(scheme, Lehmer) or scheme == "lehmer":
+        raise ValueError(
+            "Lehmer codes are of complete rankings: complete these, "
+            "PartialRankings.complete(rng=…), or use borda or kemeny"
+        )
+    if fit_phi:
+        raise ValueError(
+            "fit_phi needs complete rankings, since the model has no ties: complete these, "
+            "PartialRankings.complete(rng=…)"
+        )
+    if isinstance(scheme, Borda | Refine) and not scheme.partial:
+        raise ValueError("a client has partial rankings: make the scheme with partial=True")
+    return {"partial": True} | options if isinstance(scheme, str) else options
+
+
 def as_scheme(
-    scheme: object, data: list[Rankings], options: dict[str, Any]
+    scheme: object, data: list[AnyRankings], options: dict[str, Any]
 ) -> Borda | Lehmer | Refine:
     """Check the scheme of the first round; a name stands for one with these options."""
     named: dict[str, type[Borda] | type[Lehmer]] = {"borda": Borda, "lehmer": Lehmer}
@@ -523,11 +549,12 @@ def refine_options(options: dict[str, Any]) -> dict[str, Any]:
         for name in ("window", "rounds", "counts", "majority")
         if name in options
     }
-    return refining | {"max_samples": options.get("max_samples")}
+    shared = ("max_samples", "partial")
+    return refining | {name: options[name] for name in shared if name in options}
 
 
 def check_samples(
-    data: list[Rankings],
+    data: list[AnyRankings],
     first: Borda | Lehmer | Refine,
     refining: dict[str, Any] | None,
     fit_phi: bool,
@@ -575,7 +602,7 @@ def as_client(client: int, rankings: ArrayLike) -> Rankings:
         raise ValueError(f"client {client}: {error}") from None
 
 
-def check_clients(data: Sequence[Rankings]) -> None:
+def check_clients(data: Sequence[AnyRankings]) -> None:
     """Refuse no clients, empty ones, and clients that rank different numbers of items."""
     if not data:
         raise ValueError("no clients were given")

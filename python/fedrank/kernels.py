@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._input import as_integers, as_weights
+from fedrank._input import as_integers
+from fedrank.partial import PartialRankings, as_profile
 from fedrank.rankings import as_rankings, same_items
 
 
@@ -83,8 +84,9 @@ def kemeny_score(
     ----------
     consensus : array_like of int, shape (n,)
         The ranking to judge.
-    rankings : array_like of int, shape (m, n)
-        The rankings it stands for.
+    rankings : array_like of int, shape (m, n), or PartialRankings
+        The rankings it stands for. Of a partial one, a pair that it ties, or leaves out, counts
+        one half.
     weights : array_like of int, shape (m,), optional
         How often each ranking counts.
 
@@ -97,12 +99,16 @@ def kemeny_score(
     --------
     >>> round(kemeny_score([0, 1, 2], [[0, 1, 2], [2, 0, 1]]), 4)
     0.3333
+    >>> from fedrank import PartialRankings
+    >>> round(kemeny_score([0, 1, 2], PartialRankings([[1, 0, -1], [0, 0, 0]])), 4)
+    0.4167
     """
     same_items(consensus, rankings)
-    one, many = as_rankings(consensus), as_rankings(rankings)
+    one = as_rankings(consensus)
+    many, counts = as_profile(rankings, weights)
     if one.shape[0] != 1:
         raise ValueError(f"consensus must be one ranking, not {one.shape[0]}")
-    distance, total = _core.kendall_total(many, as_weights(weights, len(many)), one)
+    distance, total = _core.kendall_total(many, counts, one)
     return distance / (total * int(many.shape[1]))
 
 
@@ -111,7 +117,7 @@ def pairwise_counts(rankings: ArrayLike, weights: ArrayLike | None = None) -> ND
 
     Parameters
     ----------
-    rankings : array_like of int, shape (m, n)
+    rankings : array_like of int, shape (m, n), or PartialRankings
         Rankings.
     weights : array_like of int, shape (m,), optional
         How often each ranking counts.
@@ -119,7 +125,8 @@ def pairwise_counts(rankings: ArrayLike, weights: ArrayLike | None = None) -> ND
     Returns
     -------
     counts : numpy.ndarray of int64, shape (n, n)
-        ``counts[i, j]`` rankings put item ``i`` before item ``j``.
+        ``counts[i, j]`` rankings put item ``i`` before item ``j``. Two that a partial ranking
+        ties, or leaves out, are neither way.
 
     Examples
     --------
@@ -128,8 +135,16 @@ def pairwise_counts(rankings: ArrayLike, weights: ArrayLike | None = None) -> ND
            [1, 0, 2],
            [0, 0, 0]])
     """
-    ranks = as_rankings(rankings)
-    return _core.pairwise_counts(ranks, as_weights(weights, len(ranks)))
+    ranks, counts = as_profile(rankings, weights)
+    if not isinstance(rankings, PartialRankings):
+        return _core.pairwise_counts(ranks, counts)
+    m = len(rankings)
+    first, second = (
+        _core.pairwise_counts(ranks[half], None if counts is None else counts[half])
+        for half in (slice(m), slice(m, None))
+    )
+    # In the first twin no tied item is before one of a lower number, in the second of a higher.
+    return np.tril(first) + np.triu(second)
 
 
 def lehmer_encode(rankings: ArrayLike) -> NDArray[np.int32]:

@@ -1,7 +1,7 @@
 """Rankings of labelled items: the one door through which data enters."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, cast, overload
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from typing import Any, Self, TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -28,7 +28,154 @@ Rows: TypeAlias = slice | Sequence[int] | Sequence[bool] | NDArray[Any]
 """Which rows to take: a slice, a mask or a list."""
 
 
-class Rankings:
+class Labelled:
+    """Rows of ``n`` labelled items: what `Rankings` and partial ones have in common."""
+
+    __slots__ = ("_items", "_ranks")
+
+    _ranks: NDArray[np.int32]
+    _items: tuple[Hashable, ...] | None
+
+    @classmethod
+    def trusted(cls, ranks: NDArray[np.int32], items: tuple[Hashable, ...] | None = None) -> Self:
+        """Wrap an ``int32`` C-ordered matrix that the core made, without a check.
+
+        Examples
+        --------
+        >>> Rankings.trusted(np.array([[1, 0]], dtype=np.int32))
+        Rankings: 1 ranking of 2 items
+        """
+        rankings = cls.__new__(cls)
+        rankings._ranks = read_only(ranks)
+        rankings._items = items
+        return rankings
+
+    @property
+    def ranks(self) -> NDArray[np.int32]:
+        """Positions, shape (m, n), read-only."""
+        return self._ranks
+
+    @property
+    def items(self) -> tuple[Hashable, ...]:
+        """Labels of the items; ``0..n-1`` if none were given."""
+        return tuple(range(self.n)) if self._items is None else self._items
+
+    @property
+    def item_labels(self) -> tuple[Hashable, ...] | None:
+        """Labels of the items; None if none were given."""
+        return self._items
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+        return int(self._ranks.shape[1])
+
+    def split(self, clients: int, rng: RNG = None) -> list[Self]:
+        """Deal the rankings at random to clients, as evenly as can be.
+
+        Parameters
+        ----------
+        clients : int
+            From 1 to the number of rankings.
+        rng : None, int or numpy.random.Generator
+            Decides who gets what.
+
+        Raises
+        ------
+        ValueError
+            If a client would get none.
+
+        Examples
+        --------
+        >>> [len(part) for part in Rankings([[0, 1]] * 7).split(3, rng=0)]
+        [3, 2, 2]
+        """
+        if whole("clients", clients) > len(self):
+            raise ValueError(
+                f"{len(self)} rankings cannot be split among {clients} clients: "
+                f"each needs at least one"
+            )
+        rows = np.random.default_rng(rng).permutation(len(self))
+        return [self[np.sort(part)] for part in np.array_split(rows, clients)]
+
+    def align(self, items: Iterable[Hashable]) -> Self:
+        """Put the items into another order of the same labels.
+
+        Parameters
+        ----------
+        items : sequence
+            All labels, in the order wanted.
+
+        Raises
+        ------
+        ValueError
+            If labels are missing or extra; the message names them.
+
+        Examples
+        --------
+        >>> Rankings([[0, 1, 2]], items=["a", "b", "c"]).align(["c", "a", "b"]).ranks
+        array([[2, 0, 1]], dtype=int32)
+        """
+        labels = tuple(items)
+        if self._items is None:
+            raise ValueError("these rankings have no labels to align by: give them items=")
+        wanted, given = set(labels), set(self._items)
+        missing = [label for label in labels if label not in given]
+        extra = [label for label in self._items if label not in wanted]
+        if missing or extra:
+            lacks = f"missing: {few(missing)}" if missing else ""
+            more = f"extra: {few(extra)}" if extra else ""
+            raise ValueError("the labels differ; " + "; ".join(filter(None, (lacks, more))))
+        labels = check_items(labels, self.n)
+        index = {label: i for i, label in enumerate(self._items)}
+        columns = [index[label] for label in labels]
+        return self.trusted(np.ascontiguousarray(self._ranks[:, columns]), labels)
+
+    def __len__(self) -> int:
+        return int(self._ranks.shape[0])
+
+    @overload
+    def __getitem__(self, rows: int) -> NDArray[np.int32]: ...
+    @overload
+    def __getitem__(self, rows: Rows) -> Self: ...
+    def __getitem__(self, rows: int | Rows) -> NDArray[np.int32] | Self:
+        if isinstance(rows, int | np.integer):
+            one: NDArray[np.int32] = self._ranks[rows]
+            return one
+        chosen_rows = rows if isinstance(rows, slice) else np.asarray(rows)
+        if isinstance(chosen_rows, np.ndarray) and chosen_rows.size == 0:
+            chosen_rows = chosen_rows.astype(np.intp)
+        picked = self._ranks[chosen_rows]
+        if picked.ndim != 2 or picked.shape[1] != self.n:
+            raise IndexError("rankings are taken whole: index by row, slice, mask or list of rows")
+        return self.trusted(np.ascontiguousarray(picked), self._items)
+
+    def __iter__(self) -> Iterator[NDArray[np.int32]]:
+        return iter(self._ranks)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return as_array(self._ranks, dtype, copy)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Labelled) or type(other) is not type(self):
+            return NotImplemented
+        return self._items == other._items and np.array_equal(self._ranks, other._ranks)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copies are made anew, and so checked and read-only again.
+        return type(self), (np.array(self._ranks), self._items)
+
+    __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays do not hash
+
+    def __repr__(self) -> str:
+        m, n = self._ranks.shape
+        text = f"{type(self).__name__}: {plural(m, 'ranking')} of {plural(n, 'item')}"
+        if self._items is None:
+            return text
+        return f"{text} ({few(self._items)})"
+
+
+class Rankings(Labelled):
     """Validated rankings of ``n`` labelled items, one a row.
 
     A ranking is a rank vector: entry ``i`` is the position of item ``i``, 0 the best.
@@ -62,7 +209,7 @@ class Rankings:
     1
     """
 
-    __slots__ = ("_items", "_ranks")
+    __slots__ = ()
 
     def __init__(
         self, ranks: ArrayLike, items: Iterable[Hashable] | None = None, base: int = 0
@@ -71,22 +218,6 @@ class Rankings:
             items = labels_of(ranks)
         self._ranks = as_rankings(ranks, base, copy=True)
         self._items = None if items is None else check_items(items, self.n)
-
-    @classmethod
-    def trusted(
-        cls, ranks: NDArray[np.int32], items: tuple[Hashable, ...] | None = None
-    ) -> "Rankings":
-        """Wrap an ``int32`` C-ordered matrix that the core made, without a check.
-
-        Examples
-        --------
-        >>> Rankings.trusted(np.array([[1, 0]], dtype=np.int32))
-        Rankings: 1 ranking of 2 items
-        """
-        rankings = cls.__new__(cls)
-        rankings._ranks = read_only(ranks)
-        rankings._items = items
-        return rankings
 
     @classmethod
     def from_orders(
@@ -117,11 +248,7 @@ class Rankings:
         rows = [as_list(order, f"order {row}") for row, order in enumerate(orders)]
         if not rows:
             raise ValueError("no orders were given")
-        labels = tuple(rows[0]) if items is None else tuple(items)
-        if items is None and set(labels) == set(range(len(labels))):
-            labels = tuple(range(len(labels)))
-        elif items is None:
-            labels = tuple(sorted(labels, key=lambda label: (type(label).__name__, str(label))))
+        labels = in_order(rows[0]) if items is None else tuple(items)
         labels = check_items(labels, len(labels))
         index = {label: i for i, label in enumerate(labels)}
         if not labels:
@@ -141,7 +268,7 @@ class Rankings:
                 first = next(label for label in index if label in missing)
                 raise ValueError(
                     f"row {row} leaves out {first!r}: an order names every item; "
-                    "for partial ballots use Rankings.from_ballots"
+                    "for partial ballots use Rankings.from_ballots or PartialRankings.from_orders"
                 )
             if len(order) != len(index):
                 twice = next(label for label in order if order.count(label) > 1)
@@ -185,13 +312,7 @@ class Rankings:
             raise ValueError(f'ties must be "random", "index" or "error", not {ties!r}')
         if items is None:
             items = labels_of(scores)
-        matrix = as_matrix(scores, "scores")
-        if not np.can_cast(matrix.dtype, np.float64, "same_kind") and matrix.dtype.kind not in "iu":
-            raise ValueError(f"scores must be real numbers, not {matrix.dtype}")
-        exact = matrix.astype(np.float64, copy=False)
-        if matrix.dtype.kind in "iu" and not np.array_equal(exact.astype(matrix.dtype), matrix):
-            raise ValueError("integer scores beyond 2^53 cannot be told apart; rank them first")
-        ranks = _core.from_scores(np.ascontiguousarray(exact), ties, seed_bytes(rng))
+        ranks = _core.from_scores(as_scores(scores), ties, seed_bytes(rng))
         labels = None if items is None else check_items(items, ranks.shape[1])
         return cls.trusted(ranks, labels)
 
@@ -244,26 +365,6 @@ class Rankings:
             return cls.trusted(np.empty((0, len(labels)), dtype=np.int32), labels)
         return cls.from_scores(np.array(rows), labels, "random", rng)
 
-    @property
-    def ranks(self) -> NDArray[np.int32]:
-        """Positions, shape (m, n), read-only."""
-        return self._ranks
-
-    @property
-    def items(self) -> tuple[Hashable, ...]:
-        """Labels of the items; ``0..n-1`` if none were given."""
-        return tuple(range(self.n)) if self._items is None else self._items
-
-    @property
-    def item_labels(self) -> tuple[Hashable, ...] | None:
-        """Labels of the items; None if none were given."""
-        return self._items
-
-    @property
-    def n(self) -> int:
-        """Number of items."""
-        return int(self._ranks.shape[1])
-
     def orders(self) -> NDArray[np.int32]:
         """Item numbers best first, shape (m, n): the inverse of the ranks.
 
@@ -273,110 +374,6 @@ class Rankings:
         array([[1, 2, 0]], dtype=int32)
         """
         return _core.invert(self._ranks)
-
-    def split(self, clients: int, rng: RNG = None) -> list["Rankings"]:
-        """Deal the rankings at random to clients, as evenly as can be.
-
-        Parameters
-        ----------
-        clients : int
-            From 1 to the number of rankings.
-        rng : None, int or numpy.random.Generator
-            Decides who gets what.
-
-        Raises
-        ------
-        ValueError
-            If a client would get none.
-
-        Examples
-        --------
-        >>> [len(part) for part in Rankings([[0, 1]] * 7).split(3, rng=0)]
-        [3, 2, 2]
-        """
-        if whole("clients", clients) > len(self):
-            raise ValueError(
-                f"{len(self)} rankings cannot be split among {clients} clients: "
-                f"each needs at least one"
-            )
-        rows = np.random.default_rng(rng).permutation(len(self))
-        return [self[np.sort(part)] for part in np.array_split(rows, clients)]
-
-    def align(self, items: Iterable[Hashable]) -> "Rankings":
-        """Put the items into another order of the same labels.
-
-        Parameters
-        ----------
-        items : sequence
-            All labels, in the order wanted.
-
-        Raises
-        ------
-        ValueError
-            If labels are missing or extra; the message names them.
-
-        Examples
-        --------
-        >>> Rankings([[0, 1, 2]], items=["a", "b", "c"]).align(["c", "a", "b"]).ranks
-        array([[2, 0, 1]], dtype=int32)
-        """
-        labels = tuple(items)
-        if self._items is None:
-            raise ValueError("these rankings have no labels to align by: give them items=")
-        wanted, given = set(labels), set(self._items)
-        missing = [label for label in labels if label not in given]
-        extra = [label for label in self._items if label not in wanted]
-        if missing or extra:
-            lacks = f"missing: {few(missing)}" if missing else ""
-            more = f"extra: {few(extra)}" if extra else ""
-            raise ValueError("the labels differ; " + "; ".join(filter(None, (lacks, more))))
-        labels = check_items(labels, self.n)
-        index = {label: i for i, label in enumerate(self._items)}
-        columns = [index[label] for label in labels]
-        return Rankings.trusted(np.ascontiguousarray(self._ranks[:, columns]), labels)
-
-    def __len__(self) -> int:
-        return int(self._ranks.shape[0])
-
-    @overload
-    def __getitem__(self, rows: int) -> NDArray[np.int32]: ...
-    @overload
-    def __getitem__(self, rows: Rows) -> "Rankings": ...
-    def __getitem__(self, rows: int | Rows) -> "NDArray[np.int32] | Rankings":
-        if isinstance(rows, int | np.integer):
-            one: NDArray[np.int32] = self._ranks[rows]
-            return one
-        chosen_rows = rows if isinstance(rows, slice) else np.asarray(rows)
-        if isinstance(chosen_rows, np.ndarray) and chosen_rows.size == 0:
-            chosen_rows = chosen_rows.astype(np.intp)
-        picked = self._ranks[chosen_rows]
-        if picked.ndim != 2 or picked.shape[1] != self.n:
-            raise IndexError("rankings are taken whole: index by row, slice, mask or list of rows")
-        return Rankings.trusted(np.ascontiguousarray(picked), self._items)
-
-    def __iter__(self) -> Iterator[NDArray[np.int32]]:
-        return iter(self._ranks)
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        return as_array(self._ranks, dtype, copy)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Rankings):
-            return NotImplemented
-        return self._items == other._items and np.array_equal(self._ranks, other._ranks)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Copies are made anew, and so checked and read-only again.
-        return Rankings, (np.array(self._ranks), self._items)
-
-    __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays do not hash
-
-    def __repr__(self) -> str:
-        m, n = self._ranks.shape
-        text = f"Rankings: {plural(m, 'ranking')} of {plural(n, 'item')}"
-        if self._items is None:
-            return text
-        return f"{text} ({few(self._items)})"
 
 
 def as_rankings(ranks: ArrayLike, base: int = 0, copy: bool = False) -> NDArray[np.int32]:
@@ -391,6 +388,11 @@ def as_rankings(ranks: ArrayLike, base: int = 0, copy: bool = False) -> NDArray[
     """
     if isinstance(ranks, Rankings):
         return ranks.ranks
+    if isinstance(ranks, Labelled):
+        raise ValueError(
+            "partial rankings are not taken here: complete them, PartialRankings.complete(rng=…), "
+            "or use Borda or Refine with partial=True, or the methods borda, pivot or kemeny"
+        )
     if base not in (0, 1):
         raise ValueError(f"base must be 0 or 1, not {base!r}")
     matrix = as_integers(ranks, "positions")
@@ -404,6 +406,36 @@ def as_rankings(ranks: ArrayLike, base: int = 0, copy: bool = False) -> NDArray[
     if fault is not None:
         raise ValueError(describe_fault(ordered, *fault, base))
     return read_only(ordered) if copy else ordered
+
+
+def in_order(labels: Collection[Hashable]) -> tuple[Hashable, ...]:
+    """Put labels into an order that any two parties agree on.
+
+    Examples
+    --------
+    >>> in_order([10, 9, "b", "a"]), in_order([1, 0])
+    ((10, 9, 'a', 'b'), (0, 1))
+    """
+    if set(labels) == set(range(len(labels))):
+        return tuple(range(len(labels)))
+    return tuple(sorted(labels, key=lambda label: (type(label).__name__, str(label))))
+
+
+def as_scores(scores: ArrayLike) -> NDArray[np.float64]:
+    """Cast and order scores; complain of what a float cannot tell apart.
+
+    Examples
+    --------
+    >>> as_scores([1, 2])
+    array([[1., 2.]])
+    """
+    matrix = as_matrix(scores, "scores")
+    if not np.can_cast(matrix.dtype, np.float64, "same_kind") and matrix.dtype.kind not in "iu":
+        raise ValueError(f"scores must be real numbers, not {matrix.dtype}")
+    exact = matrix.astype(np.float64, copy=False)
+    if matrix.dtype.kind in "iu" and not np.array_equal(exact.astype(matrix.dtype), matrix):
+        raise ValueError("integer scores beyond 2^53 cannot be told apart; rank them first")
+    return np.ascontiguousarray(exact)
 
 
 def labels_of(values: object) -> tuple[Hashable, ...] | None:

@@ -32,7 +32,7 @@ class Refinement:
         How many places apart items may be for their margin to be asked.
     rounds : int
         Most rounds.
-    counts, majority, max_samples
+    counts, majority, max_samples, partial
         As in `Refine`.
 
     Attributes
@@ -60,12 +60,15 @@ class Refinement:
         counts: bool = False,
         majority: bool = False,
         max_samples: int | None = None,
+        partial: bool = False,
     ) -> None:
         self.consensus = start
         self._left = whole("rounds", rounds)
         self._announced: list[NDArray[np.int32]] = []
         self._totals: list[ArrayLike] = []
-        self._scheme: Refine | None = Refine(start, clients, window, counts, majority, max_samples)
+        self._scheme: Refine | None = Refine(
+            start, clients, window, counts, majority, max_samples, partial=partial
+        )
 
     @property
     def scheme(self) -> Refine | None:
@@ -110,5 +113,6 @@ class Refinement:
             last.majority,
             last.max_samples,
             earlier=self._announced,
+            partial=last.partial,
         )
         return scheme if scheme.segments else None

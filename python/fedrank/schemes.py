@@ -16,6 +16,7 @@ from fedrank import _core
 from fedrank._input import as_list, as_phi, whole
 from fedrank._random import RNG, seed_bytes
 from fedrank.consensus import Consensus
+from fedrank.partial import as_partial
 from fedrank.rankings import as_rankings
 
 MAX_SAMPLES = 65_535  # where a scheme needs a bound and none is given
@@ -33,6 +34,7 @@ class Scheme:
     """What all schemes have in common; make a Borda, a Lehmer, a Refine or a Dispersion."""
 
     kind = ""
+    partial = False
     _core_scheme: _core.Scheme
 
     def __init__(self, n: int, clients: int, max_samples: int | None) -> None:
@@ -61,7 +63,7 @@ class Scheme:
         Parameters
         ----------
         rankings : array_like of int, shape (m, n)
-            All rankings of one client.
+            All rankings of one client; partial ones if the scheme is made for them.
         rng : None, int or numpy.random.Generator
             Breaks local ties.
 
@@ -80,7 +82,8 @@ class Scheme:
         >>> Borda(n=3, clients=2).encode([[0, 1, 2], [0, 1, 2]])
         array([0, 1, 2], dtype=uint64)
         """
-        return self._core_scheme.encode(as_rankings(rankings), seed_bytes(rng))
+        ranks = as_partial(rankings).twins().ranks if self.partial else as_rankings(rankings)
+        return self._core_scheme.encode(ranks, seed_bytes(rng))
 
     def pack(self, message: ArrayLike) -> bytes:
         """Write a message in the fewest whole bytes.
@@ -196,6 +199,10 @@ class Borda(ConsensusScheme):
         Whether to send places rather than sums.
     max_samples : int, optional
         Most rankings that a client may hold; needed without quantizing.
+    partial : bool
+        Whether to take `PartialRankings`, by mid-ranks: items tied at some places share the
+        mean of these, and items not ranked share the last. Sums are then of doubled mid-ranks,
+        one bit wider; places are as wide as ever.
 
     Examples
     --------
@@ -203,6 +210,9 @@ class Borda(ConsensusScheme):
     (Segment(name='position', entries=978, bits=14),)
     >>> Borda(n=978, clients=10, quantize=False, max_samples=1000).message_bits
     23472
+    >>> exact = Borda(n=4, clients=3, quantize=False, max_samples=9, partial=True)
+    >>> exact.encode([[0, 1, 1, -1]])  # mid-ranks 0, 1½, 1½, 3
+    array([0, 3, 3, 6], dtype=uint64)
     """
 
     kind = "borda"
@@ -214,16 +224,18 @@ class Borda(ConsensusScheme):
         phi: float = 0.6,
         quantize: bool = True,
         max_samples: int | None = None,
+        partial: bool = False,
     ) -> None:
         super().__init__(n, clients, max_samples)
         self.phi = as_phi(phi)
         self.quantize = yes("quantize", quantize)
+        self.partial = yes("partial", partial)
         self._core_scheme = _core.Scheme.borda(
-            self.n, self.clients, self.phi, self.quantize, self.max_samples
+            self.n, self.clients, self.phi, self.quantize, self.max_samples, self.partial
         )
 
     def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:
-        # Exact sums are of whole rankings, so they tell how many there are.
+        # Exact sums are of whole rankings (of two for a partial one), so they tell how many.
         if self.quantize or self.n == 1:
             return sums / survivors
         return sums / (float(sums.sum()) / (self.n * (self.n - 1) / 2))
@@ -235,7 +247,7 @@ class Borda(ConsensusScheme):
             "phi": self.phi,
             "quantize": self.quantize,
             "max_samples": self.max_samples,
-        }
+        } | said_if(partial=self.partial)
 
 
 class Lehmer(ConsensusScheme):
@@ -345,6 +357,9 @@ class Refine(ConsensusScheme):
     earlier : sequence of array_like of int, each of shape (n,)
         Rankings that were announced before, with the same window, in turn: pairs asked then
         are not asked again.
+    partial : bool
+        Whether to take `PartialRankings`: a pair that one ties, or leaves out, adds 0 to the
+        margin. Margins then tell nothing of the parity of the number of rankings.
 
     Examples
     --------
@@ -367,12 +382,14 @@ class Refine(ConsensusScheme):
         majority: bool = False,
         max_samples: int | None = None,
         earlier: Iterable[ArrayLike] = (),
+        partial: bool = False,
     ) -> None:
         announced = [as_ranking(each) for each in [*as_list(earlier, "earlier"), ranks]]
         if len({each.shape for each in announced}) > 1:
             raise ValueError("the rankings announced earlier must be of the same items")
         self.window = whole("window", window)
         self.counts, self.majority = yes("counts", counts), yes("majority", majority)
+        self.partial = yes("partial", partial)
         if self.counts and self.majority:
             raise ValueError("counts go with margins: leave out counts or majority")
         if max_samples is None and not self.majority:
@@ -382,7 +399,7 @@ class Refine(ConsensusScheme):
         self._announced.flags.writeable = False
         vote = "counted" if self.counts else "majority" if self.majority else "margins"
         self._core_scheme = _core.Scheme.refine(
-            self._announced, self.clients, self.max_samples, self.window, vote
+            self._announced, self.clients, self.max_samples, self.window, vote, self.partial
         )
 
     @property
@@ -443,8 +460,8 @@ class Refine(ConsensusScheme):
         ranks, tied, _, distance, bound, exact = self._core_scheme.decode(
             totals, whole("survivors", survivors), ties, seed_bytes(rng)
         )
-        # The number of rankings ends the first round's message.
-        scale = int(totals[0][-1]) * self.n if self.counts else 1
+        # The number of rankings ends the first round's message; distances are of twins, if partial.
+        scale = int(totals[0][-1]) * (1 + self.partial) * self.n if self.counts else 1
         return Consensus(
             ranks=ranks,
             item_labels=None,
@@ -464,13 +481,13 @@ class Refine(ConsensusScheme):
             "majority": self.majority,
             "max_samples": self.max_samples,
             "earlier": self.earlier.tolist(),
-        }
+        } | said_if(partial=self.partial)
 
     def __repr__(self) -> str:
         return (
             f"Refine(<{self.n} items>, clients={self.clients}, window={self.window}, "
             f"counts={self.counts}, majority={self.majority}, max_samples={self.max_samples}, "
-            f"earlier=<{len(self.earlier)}>)"
+            f"earlier=<{len(self.earlier)}>{', partial=True' if self.partial else ''})"
         )
 
 
@@ -628,6 +645,17 @@ def yes(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, not {value!r}")
     return bool(value)
+
+
+def said_if(**flags: bool) -> dict[str, bool]:
+    """Keep the flags that are set, so that schemes without them are written as they ever were.
+
+    Examples
+    --------
+    >>> said_if(partial=False)
+    {}
+    """
+    return {name: value for name, value in flags.items() if value}
 
 
 def check_ties(ties: str) -> None:

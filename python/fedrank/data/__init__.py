@@ -1,7 +1,8 @@
 """Readers: files on a disk in, `fedrank.Rankings` out; and a catalogue of files to fetch.
 
 Every reader returns complete rankings. Where a file leaves ties or gaps, the reader's
-docstring states the rule that fills them, and ``rng=`` makes it repeatable. A bad file is a
+docstring states the rule that fills them, and ``rng=`` makes it repeatable; with
+``complete=False`` PrefLib and ballots keep them, as `fedrank.PartialRankings`. A bad file is a
 ValueError that names the file, the line, the value at fault and the mend. `CATALOGUE` tells
 of the paper's data sets, and `fetch` gets them.
 """

@@ -17,18 +17,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NoReturn, TypeAlias
+from typing import IO, Any, Generic, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._progress import Progress
 from fedrank._random import RNG
-from fedrank.rankings import Rankings
+from fedrank.partial import PartialRankings
+from fedrank.rankings import Labelled, Rankings
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Row: TypeAlias = tuple[int | None, list[Any]]
 """A line number, from 1 (None in Parquet), and its cells."""
+
+Kind = TypeVar("Kind", bound=Labelled)
 
 BLOCK_BYTES = 1 << 18  # read at a time
 BLOCK_CELLS = 1 << 17  # ranked at a time
@@ -365,12 +368,35 @@ def by_scores(ties: str, rng: RNG) -> Callable[[list[Any]], NDArray[np.int32]]:
     return lambda block: Rankings.from_scores(np.array(block), None, ties, draws).ranks
 
 
-class Ballots:
-    """Counted lines, written out as ballots; each orders its ties and gaps on its own."""
+def by_levels(block: list[Any]) -> NDArray[np.int32]:
+    """Rank a block by its scores, of which minus infinity is not ranked, and keep ties.
 
-    def __init__(self, path: PathLike, rng: RNG) -> None:
+    Examples
+    --------
+    >>> by_levels([[-1.0, 0.0, -1.0, -np.inf]])
+    array([[ 1, 0, 1, -1]], dtype=int32)
+    """
+    scores = np.array(block)
+    return PartialRankings.from_scores(np.where(scores == -np.inf, np.nan, scores)).ranks
+
+
+class Ballots(Generic[Kind]):
+    """Counted lines, written out as ballots.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to complain of.
+    kind : Rankings or PartialRankings
+        What to make of them: complete, each ballot orders its ties and gaps on its own.
+    rng : None, int or numpy.random.Generator
+        Where that order comes from.
+    """
+
+    def __init__(self, path: PathLike, kind: type[Kind], rng: RNG) -> None:
         self.path = path
-        self.blocks = Blocks(path, by_scores("random", rng))
+        self.kind = kind
+        self.blocks = Blocks(path, by_scores("random", rng) if kind is Rankings else by_levels)
         self.total = 0
 
     def add(self, scores: NDArray[np.float64], count: int = 1) -> None:
@@ -385,8 +411,8 @@ class Ballots:
         for _ in range(count):
             self.blocks.add(scores)
 
-    def rankings(self, items: Sequence[str]) -> Rankings:
-        """Return all ballots, complete."""
+    def rankings(self, items: Sequence[str]) -> Kind:
+        """Return all ballots."""
         if not self.total or not items:
             fail(self.path, None, "there is no ballot in it")
-        return Rankings.trusted(self.blocks.ranks(), tuple(items))
+        return self.kind.trusted(self.blocks.ranks(), tuple(items))

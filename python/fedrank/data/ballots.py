@@ -4,7 +4,7 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from fedrank._random import RNG
 from fedrank.data._files import (
     SHEETS,
     Ballots,
+    Kind,
     PathLike,
     Row,
     cell_text,
@@ -26,6 +27,7 @@ from fedrank.data._files import (
     open_text,
     sheet_rows,
 )
+from fedrank.partial import AnyRankings, PartialRankings
 from fedrank.rankings import Rankings
 
 BLANK = ("", "undervote", "skipped", "blank")
@@ -36,6 +38,7 @@ BLT_HEAD = re.compile(r"\d+\s+\d+", re.A)
 MOST_CANDIDATES = 1 << 20
 
 
+@overload
 def read_ballots(
     path: PathLike,
     items: Sequence[str] | None = None,
@@ -43,7 +46,28 @@ def read_ballots(
     overvote: str = "skip",
     keep_blank: bool = False,
     rng: RNG = None,
-) -> Rankings:
+    complete: Literal[True] = True,
+) -> Rankings: ...
+@overload
+def read_ballots(
+    path: PathLike,
+    items: Sequence[str] | None = None,
+    choices: Sequence[str] | None = None,
+    overvote: str = "skip",
+    keep_blank: bool = False,
+    rng: RNG = None,
+    *,
+    complete: Literal[False],
+) -> PartialRankings: ...
+def read_ballots(
+    path: PathLike,
+    items: Sequence[str] | None = None,
+    choices: Sequence[str] | None = None,
+    overvote: str = "skip",
+    keep_blank: bool = False,
+    rng: RNG = None,
+    complete: bool = True,
+) -> AnyRankings:
     """Read ranked ballots, partial or spoilt in places.
 
     Two layouts are told apart by the first line. A cast vote record (spreadsheet or CSV) has
@@ -54,7 +78,7 @@ def read_ballots(
 
     Blanks ("undervote", "skipped", nothing), overvotes and second mentions of a candidate
     are dropped. The candidates left over, and ties, are ordered uniformly at random, for
-    each ballot on its own, also when a line counts for many.
+    each ballot on its own, also when a line counts for many, unless they shall stay as they are.
 
     Parameters
     ----------
@@ -71,10 +95,13 @@ def read_ballots(
         Whether a ballot without any valid choice counts, as an entirely random ranking.
     rng : None, int or numpy.random.Generator
         Where the completions come from.
+    complete : bool
+        Whether to order them. False keeps ties tied and candidates left over unranked; a blank
+        ballot then cannot be kept.
 
     Returns
     -------
-    rankings : Rankings
+    rankings : Rankings, or PartialRankings unless complete
         One row a ballot.
 
     Raises
@@ -88,19 +115,38 @@ def read_ballots(
     Rankings: 4 rankings of 3 items (Ann, Bob, Cy)
     >>> read_ballots("tests/samples/profile.csv", rng=1)
     Rankings: 7 rankings of 3 items (Ann, Bob "B" Bee, Cy, jr.)
+    >>> read_ballots("tests/samples/cvr.csv", complete=False).ranks[-1]
+    array([-1, -1,  0], dtype=int32)
     """
-    stop = stops(overvote)
+    if complete:
+        ballots = Ballots(path, Rankings, rng)
+        return read_into(ballots, items, choices, overvote, keep_blank)
+    if keep_blank:
+        raise ValueError("a blank ballot ranks nothing: leave out keep_blank, or complete=False")
+    partial = Ballots(path, PartialRankings, rng)
+    return read_into(partial, items, choices, overvote, keep_blank)
+
+
+def read_into(
+    ballots: Ballots[Kind],
+    items: Sequence[str] | None,
+    choices: Sequence[str] | None,
+    overvote: str,
+    keep_blank: bool,
+) -> Kind:
+    """Read a file of either layout."""
+    stop, path = stops(overvote), ballots.path
     if Path(path).suffix.lower() in SHEETS:
         rows = sheet_rows(path, Path(path).read_bytes())
-        return read_records(path, rows, items, choices, stop, keep_blank, rng)
+        return read_records(ballots, rows, items, choices, stop, keep_blank)
     with open_text(path) as text:
         first, lines = first_line(text)
         if not BLT_HEAD.fullmatch(first.strip()):
             rows = csv_rows(path, lines)
-            return read_records(path, rows, items, choices, stop, keep_blank, rng)
+            return read_records(ballots, rows, items, choices, stop, keep_blank)
         if items is not None or choices is not None:
             fail(path, 1, "a BLT profile names its own candidates: leave out items and choices")
-        return read_blt(path, numbered(lines), keep_blank, rng)
+        return read_blt(ballots, numbered(lines), keep_blank)
 
 
 def stops(overvote: str) -> bool:
@@ -111,15 +157,15 @@ def stops(overvote: str) -> bool:
 
 
 def read_records(
-    path: PathLike,
+    ballots: Ballots[Kind],
     rows: Iterator[Row],
     items: Sequence[str] | None,
     choices: Sequence[str] | None,
     stop: bool,
     keep_blank: bool,
-    rng: RNG,
-) -> Rankings:
+) -> Kind:
     """Read cast vote records."""
+    path = ballots.path
     line, header = first_row(path, rows)
     columns = find_columns(path, line, header, choices)
     found = [] if items is None else [str(item) for item in items]
@@ -139,7 +185,6 @@ def read_records(
     if not index:
         fail(path, None, "there is no valid choice in it")
     names = sorted(index) if items is None else found
-    ballots = Ballots(path, rng)
     for row in record_scores(chosen, {index[name]: i for i, name in enumerate(names)}):
         ballots.add(row)
     return ballots.rankings(names)
@@ -215,15 +260,13 @@ def find_columns(
     return columns
 
 
-def read_blt(
-    path: PathLike, lines: Iterator[tuple[int, str]], keep_blank: bool, rng: RNG
-) -> Rankings:
+def read_blt(ballots: Ballots[Kind], lines: Iterator[tuple[int, str]], keep_blank: bool) -> Kind:
     """Read a profile with counts."""
+    path = ballots.path
     line, head = next(lines)
     n = int(head.split()[0][:16])
     if n > MOST_CANDIDATES:
         fail(path, line, f"{n} candidates are too many: is this a profile?")
-    ballots = Ballots(path, rng)
     for line, text in lines:
         if text == "0":
             break

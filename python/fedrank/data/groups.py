@@ -6,7 +6,7 @@ from typing import Any
 
 from fedrank._random import RNG
 from fedrank.data import tables
-from fedrank.data._files import PathLike, Row, cell_text, fail, first_row
+from fedrank.data._files import Ballots, PathLike, Row, cell_text, fail, first_row
 from fedrank.data.auto import is_expression
 from fedrank.data.ballots import choice_columns, find_columns, read_records, stops, valid
 from fedrank.data.expression import GENE_WORDS, rank_genes
@@ -144,7 +144,8 @@ def ballots(
     stop = stops(overvote)
     columns = find_columns(table.path, 1, table.header, choices)
     rows = table.rows(lambda row: keep_blank or valid(table.path, *row, columns, stop))
-    return read_records(table.path, rows, items, choices, stop, keep_blank, rng)
+    records = Ballots(table.path, Rankings, rng)
+    return read_records(records, rows, items, choices, stop, keep_blank)
 
 
 def expression(

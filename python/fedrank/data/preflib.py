@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._random import RNG
-from fedrank.data._files import Ballots, PathLike, count, fail, first_repeat, text_lines
+from fedrank.data._files import Ballots, Kind, PathLike, count, fail, first_repeat, text_lines
+from fedrank.partial import AnyRankings, PartialRankings
 from fedrank.rankings import Rankings
 
 KINDS = ("soc", "soi", "toc", "toi")
@@ -28,13 +29,19 @@ class Head(NamedTuple):
     body: Iterator[tuple[int, str, str]]  # line number, count, order
 
 
-def read_preflib(path: PathLike, rng: RNG = None) -> Rankings:
+@overload
+def read_preflib(path: PathLike, rng: RNG = None, complete: Literal[True] = True) -> Rankings: ...
+@overload
+def read_preflib(
+    path: PathLike, rng: RNG = None, *, complete: Literal[False]
+) -> PartialRankings: ...
+def read_preflib(path: PathLike, rng: RNG = None, complete: bool = True) -> AnyRankings:
     """Read an ordinal PrefLib file: soc, soi, toc or toi.
 
     Today's layout (``# KEY: value`` lines first) and that of before 2022 are told apart by
     the first line. A line that counts for k voters gives k rankings, a line that counts for
     none gives none. Items in braces are tied and items not named come last; each ballot
-    orders both uniformly at random, on its own.
+    orders both uniformly at random, on its own, unless they shall stay as they are.
 
     Parameters
     ----------
@@ -42,10 +49,12 @@ def read_preflib(path: PathLike, rng: RNG = None) -> Rankings:
         The file, perhaps gzipped: UTF-8, or else taken for Latin-1.
     rng : None, int or numpy.random.Generator
         Where the order of ties and unranked items comes from.
+    complete : bool
+        Whether to order them. False keeps ties tied and unranked items unranked.
 
     Returns
     -------
-    rankings : Rankings
+    rankings : Rankings, or PartialRankings unless complete
         One row a voter, in the file's order, labelled with the alternatives' names.
 
     Raises
@@ -57,7 +66,16 @@ def read_preflib(path: PathLike, rng: RNG = None) -> Rankings:
     --------
     >>> read_preflib("tests/samples/small.toi", rng=1)
     Rankings: 6 rankings of 4 items (Ann, Bob, Cy, Dée)
+    >>> read_preflib("tests/samples/small.toi", complete=False)
+    PartialRankings: 6 rankings of 4 items (Ann, Bob, Cy, Dée)
     """
+    if complete:
+        return read_orders(path, Ballots(path, Rankings, rng))
+    return read_orders(path, Ballots(path, PartialRankings, rng))
+
+
+def read_orders(path: PathLike, ballots: Ballots[Kind]) -> Kind:
+    """Read a file into ballots."""
     with text_lines(path) as lines:
         first = next(lines)
         split = today if first[1].startswith("#") else before_2022
@@ -65,7 +83,6 @@ def read_preflib(path: PathLike, rng: RNG = None) -> Rankings:
         twice = first_repeat(head.items)
         if twice is not None:
             fail(path, None, f"two alternatives are called {twice!r}: rename one")
-        ballots = Ballots(path, rng)
         unique = 0
         for line, votes, order in head.body:
             unique += 1

@@ -49,6 +49,13 @@ pub enum Error {
         item: usize,
     },
 
+    /// A partial ranking that ranks no item.
+    #[error("row {row} ranks nothing: leave it out")]
+    Blank {
+        /// Row of the matrix, from 0.
+        row: usize,
+    },
+
     /// Two items of one row share a score, and ties were to be refused.
     #[error(
         "row {row}: items {a} and {b} share the score {score}; pass ties=\"random\" or ties=\"index\""

@@ -13,6 +13,7 @@ pub mod lehmer;
 pub mod mallows;
 pub mod overair;
 pub mod pairwise;
+pub mod partial;
 pub mod ranking;
 mod rankset;
 pub mod scheme;

@@ -51,8 +51,9 @@ fn refine_messages() {
         };
         let announced = Rankings::new(&announced, n).expect("rankings");
         let (clients, most) = (number(&case["clients"]), number(&case["max_samples"]));
-        let scheme = Refine::new(announced, clients, Some(most), number(&case["window"]), vote)
-            .expect("a scheme");
+        let scheme =
+            Refine::new(announced, clients, Some(most), number(&case["window"]), vote, false)
+                .expect("a scheme");
         let rankings = Rankings::new(&rankings, n).expect("rankings");
         let message = scheme.encode(rankings, [0; 32]).expect("few enough rankings");
         assert_eq!(message, entries(&case["message"]), "{case}");

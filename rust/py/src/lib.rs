@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     use fedrank_core::mallows::Phi;
-    use fedrank_core::{Rankings, footrule, kendall, lehmer, pairwise, ranking};
+    use fedrank_core::{Rankings, footrule, kendall, lehmer, pairwise, partial, ranking};
     use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
     use pyo3::prelude::*;
 
@@ -78,6 +78,21 @@ mod _core {
         let (scores, n) = c_order(&scores)?;
         let ties = tie_rule(ties, seed)?;
         matrix(py, py.detach(|| ranking::from_scores(scores, n, ties))?, n)
+    }
+
+    #[pyfunction]
+    fn levels<'py>(
+        py: Python<'py>,
+        scores: PyReadonlyArray2<'py, f64>,
+    ) -> Result<Array2<'py, i32>> {
+        let (scores, n) = c_order(&scores)?;
+        matrix(py, py.detach(|| partial::levels(scores, n))?, n)
+    }
+
+    #[pyfunction]
+    fn twins<'py>(py: Python<'py>, levels: Ranks<'py>) -> Result<Array2<'py, i32>> {
+        let (levels, n) = c_order(&levels)?;
+        matrix(py, py.detach(|| partial::twins(bytemuck::cast_slice(levels), n))?, n)
     }
 
     #[pyfunction]

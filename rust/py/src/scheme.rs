@@ -75,8 +75,9 @@ impl Scheme {
         phi: f64,
         quantize: bool,
         max_samples: Option<usize>,
+        partial: bool,
     ) -> Result<Self> {
-        let size = Size { n, clients, max_samples };
+        let size = Size { n, clients, max_samples, partial };
         let phi = Phi::new(phi)?;
         let scheme = if quantize { Borda::quantized(size, phi) } else { Borda::exact(size) };
         Ok(Self(Kind::Borda(scheme?)))
@@ -95,7 +96,7 @@ impl Scheme {
             "paper" => Decode::Paper,
             _ => return Err(Error::value("unknown decode rule")),
         };
-        let size = Size { n, clients, max_samples };
+        let size = Size { n, clients, max_samples, partial: false };
         Ok(Self(Kind::Lehmer(Lehmer::new(size, low_bits, decode)?)))
     }
 
@@ -106,6 +107,7 @@ impl Scheme {
         max_samples: Option<usize>,
         window: usize,
         vote: &str,
+        partial: bool,
     ) -> Result<Self> {
         let vote = match vote {
             "margins" => Vote::Margins,
@@ -114,7 +116,8 @@ impl Scheme {
             _ => return Err(Error::value("unknown vote")),
         };
         let announced = rankings(&announced)?;
-        Ok(Self(Kind::Refine(Refine::new(announced, clients, max_samples, window, vote)?)))
+        let scheme = Refine::new(announced, clients, max_samples, window, vote, partial)?;
+        Ok(Self(Kind::Refine(scheme)))
     }
 
     #[staticmethod]

@@ -42,7 +42,8 @@ impl Borda {
         Ok(Self { size, midpoints: Some(midpoints), layout })
     }
 
-    /// Clients send the sums of the positions: the same answer as in one place, to the bit.
+    /// Clients send the sums of the positions: the same answer as in one place, to the bit. Of
+    /// partial rankings these are the doubled mid-ranks, since both twins are summed.
     ///
     /// The price: the total tells how many rankings there are in all.
     ///
@@ -55,7 +56,8 @@ impl Borda {
             let problem = "is needed without quantizing: it bounds the sums";
             return Err(Error::Parameter { name: "max_samples", problem });
         };
-        let most = (size.clients as u128 * samples as u128).saturating_mul(size.n as u128 - 1);
+        let rankings = size.clients as u128 * samples as u128 * size.each() as u128;
+        let most = rankings.saturating_mul(size.n as u128 - 1);
         let segments = segment("sum", size.n, most, "max_samples")?;
         let layout = layout(segments.into_iter().collect(), "n")?;
         Ok(Self { size, midpoints: None, layout })
@@ -94,7 +96,7 @@ impl Borda {
         self.size.admit_total(&self.layout, total, survivors)?;
         let n = self.size.n;
         let possible = match (&self.midpoints, self.size.max_samples) {
-            (None, Some(samples)) => possible_sums(total, n, survivors, samples),
+            (None, Some(samples)) => possible_sums(total, n, survivors, samples, self.size.each()),
             _ => total.iter().all(|&sum| u128::from(sum) <= survivors as u128 * (n - 1) as u128),
         };
         if !possible {
@@ -111,11 +113,13 @@ impl Borda {
     }
 }
 
-/// Whether some rankings, at least one and at most `samples` of each client, have these sums.
+/// Whether some rankings, at least one and at most `samples` of each client, have these sums,
+/// if `each` is sent as so many.
 ///
 /// The k best items of M rankings sum to at least M k (k − 1)/2, and all n to exactly that;
-/// conversely such sums can be had (they are majorized by those of M equal rankings).
-fn possible_sums(sums: &[u64], n: usize, survivors: usize, samples: usize) -> bool {
+/// conversely such sums can be had (they are majorized by those of M equal rankings), though
+/// not always by twins.
+fn possible_sums(sums: &[u64], n: usize, survivors: usize, samples: usize, each: usize) -> bool {
     if n == 1 {
         return true;
     }
@@ -130,7 +134,8 @@ fn possible_sums(sums: &[u64], n: usize, survivors: usize, samples: usize) -> bo
         prefix >= rankings * least(i + 1)
     });
     let (fewest, most) = (survivors as u128, survivors as u128 * samples as u128);
-    enough && all == rankings * least(n) && (fewest..=most).contains(&rankings)
+    let (whole, each) = (all == rankings * least(n), each as u128);
+    enough && whole && rankings.is_multiple_of(each) && (fewest..=most).contains(&(rankings / each))
 }
 
 /// The place on whose side of the midpoints a mean lies; exactly on one, either.

@@ -36,7 +36,9 @@ impl Dispersion {
     /// [`Error::Parameter`] unless `max_samples` is given, [`Error::Width`] if sums may need
     /// more than 64 bits.
     pub fn new(announced: Rankings<'_>, clients: usize, max_samples: usize) -> Result<Self> {
-        let size = Size { n: announced.n(), clients, max_samples: Some(max_samples) }.check()?;
+        let size =
+            Size { n: announced.n(), clients, max_samples: Some(max_samples), partial: false }
+                .check()?;
         if announced.is_empty() {
             return Err(Error::Empty);
         }

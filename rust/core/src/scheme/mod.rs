@@ -32,6 +32,9 @@ pub struct Size {
     pub clients: usize,
     /// Most rankings that one client may hold, if that is bounded.
     pub max_samples: Option<usize>,
+    /// Whether these are partial rankings, of which a client encodes the
+    /// [`twins`](crate::partial::twins): two complete rankings for each.
+    pub partial: bool,
 }
 
 impl Size {
@@ -49,16 +52,20 @@ impl Size {
         Ok(self)
     }
 
+    /// How many complete rankings stand for one.
+    fn each(self) -> usize {
+        1 + usize::from(self.partial)
+    }
+
     /// Whether a client's rankings are what the scheme was made for.
     fn admit(self, rankings: Rankings<'_>) -> Result<()> {
         if rankings.n() != self.n {
             return Err(Error::Items { a: rankings.n(), b: self.n });
         }
+        let samples = rankings.len() / self.each();
         match self.max_samples {
-            _ if rankings.is_empty() => Err(Error::Empty),
-            Some(most) if rankings.len() > most => {
-                Err(Error::TooManySamples { samples: rankings.len(), most })
-            }
+            _ if samples == 0 => Err(Error::Empty),
+            Some(most) if samples > most => Err(Error::TooManySamples { samples, most }),
             _ => Ok(()),
         }
     }

@@ -47,18 +47,22 @@ impl Refine {
     ///
     /// The rows of `announced` are the rankings announced so far, in turn.
     ///
+    /// Of `partial` rankings clients encode the [`twins`](crate::partial::twins): a pair that
+    /// one ties adds 0 to the margin.
+    ///
     /// # Errors
     /// [`Error::Parameter`] unless `window` is at least 1, `max_samples` is given for margins,
-    /// and margins need less than 32 bits.
+    /// and margins (of twins, if partial) need less than 32 bits.
     pub fn new(
         announced: Rankings<'_>,
         clients: usize,
         max_samples: Option<usize>,
         window: usize,
         vote: Vote,
+        partial: bool,
     ) -> Result<Self> {
         let refused = |name, problem| Err(Error::Parameter { name, problem });
-        let size = Size { n: announced.n(), clients, max_samples }.check()?;
+        let size = Size { n: announced.n(), clients, max_samples, partial }.check()?;
         if announced.is_empty() {
             return Err(Error::Empty);
         }
@@ -72,8 +76,9 @@ impl Refine {
             (_, None) => return refused("max_samples", "is needed for margins: it bounds them"),
         };
         let most = clients as u128 * a_client;
-        if most > i32::MAX as u128 {
-            return refused("max_samples", "is too large: times clients it must be below 2^31");
+        if most * size.each() as u128 > i32::MAX as u128 {
+            let problem = "is too large: times clients it must be below 2^31, 2^30 if partial";
+            return refused("max_samples", problem);
         }
         if size.n as u64 * window as u64 > MOST_PAIRS {
             return refused("window", "makes the message too long");
@@ -103,16 +108,18 @@ impl Refine {
     /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings.
     pub fn encode(&self, rankings: Rankings<'_>, key: Key) -> Result<Vec<u64>> {
         self.size.admit(rankings)?;
-        let samples = rankings.len();
-        if samples > i32::MAX as usize {
-            return Err(Error::TooHeavy { total: samples as u64 });
+        if rankings.len() > i32::MAX as usize {
+            return Err(Error::TooHeavy { total: rankings.len() as u64 });
         }
+        let samples = rankings.len() / self.size.each();
         let margins = self.round.margins(rankings)?;
         let mut rng = stream(key, 0);
+        // Twins have the same margins, twice.
+        let each = self.size.each() as i64;
         let wrap = self.layout.segments().first().map_or(0, |segment| mask(segment.bits));
         let entry = |margin: i32| match self.vote {
             // In two's complement.
-            Vote::Margins | Vote::Counted => i64::from(margin) as u64 & wrap,
+            Vote::Margins | Vote::Counted => (i64::from(margin) / each) as u64 & wrap,
             Vote::Majority => match margin {
                 0 => u64::from(rng.next_u32() & 1),
                 _ => u64::from(margin > 0),
@@ -157,7 +164,7 @@ impl Refine {
     }
 
     /// Known pairs, by places in the last order, with their margins; and the number of
-    /// rankings, if it was sent.
+    /// complete rankings, if it was sent.
     fn read(&self, totals: &[&[u64]], survivors: usize) -> Result<(Vec<Pair>, Option<u64>)> {
         if !(1..=self.size.clients).contains(&survivors) {
             return Err(Error::Survivors { survivors, clients: self.size.clients });
@@ -178,6 +185,11 @@ impl Refine {
             self.read_margins(&round, margins, survivors, &mut pairs)?;
         }
         self.check(&pairs, samples, survivors)?;
+        if self.size.partial && self.vote != Vote::Majority {
+            // From here on, of the twins: these are complete rankings, as a proof needs.
+            pairs.iter_mut().for_each(|pair| pair.2 *= 2);
+            samples = samples.map(|samples| 2 * samples);
+        }
         Ok((pairs, samples))
     }
 
@@ -214,7 +226,7 @@ impl Refine {
         // Every complete ranking adds 1 or −1 to a margin.
         let parity = samples.map_or(largest, |samples| samples as u32) & 1;
         let odd_one = pairs.iter().any(|pair| pair.2.unsigned_abs() & 1 != parity);
-        if self.vote != Vote::Majority && odd_one {
+        if self.vote != Vote::Majority && !self.size.partial && odd_one {
             return refused("margins of the same rankings are all even or all odd");
         }
         Ok(())
