@@ -1,0 +1,290 @@
+"""Pictures of the studies beyond the paper."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+from fedrank.experiments.figure import Row
+from fedrank.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
+
+Style = tuple[str, str, str]
+"""Colour, marker and dash of a curve."""
+
+NAMES = {"jester": "Jester", "luad": "TCGA LUAD", "maine": "Maine"}
+DISTANCE = "mean Kendall distance to the center"
+OBJECTIVE = "mean Kendall distance\nto all rankings, over n"
+
+
+def grid(
+    panels: Mapping[str, Sequence[Row]],
+    columns: int,
+    fill: Callable[[Axes, Sequence[Row]], None],
+    styles: Mapping[str, Style],
+    xlabel: str,
+    ylabel: str,
+) -> Any:
+    """Draw a panel for each set of rows, named above it; the legend stands below them all."""
+    lines = -(-len(panels) // columns)
+    size = (max(7.0, 3.6 * columns), 2.6 * lines + 1.3)
+    figure = Figure(figsize=size, layout="constrained")
+    cells = figure.subplots(lines, columns, squeeze=False)
+    for axes, (name, rows) in zip(cells.flat, panels.items(), strict=False):
+        fill(axes, rows)
+        axes.set_title(name, fontsize="medium")
+        axes.set(xlabel=xlabel, ylabel=ylabel)
+        axes.grid(color="#DDDDDD", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    for axes in cells.flat[len(panels) :]:
+        axes.remove()
+    for axes in cells[:, 1:].flat:
+        axes.set_ylabel("")  # said once a line
+    for axes in cells[:-1].flat:
+        axes.set_xlabel("")
+    handles = [
+        cells.flat[0].plot([], [], dash, color=colour, marker=marker, markersize=5, label=name)[0]
+        for name, (colour, marker, dash) in styles.items()
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def curve(axes: Axes, rows: Sequence[Row], x: str, style: Style, factor: float = 1) -> None:
+    """Draw one curve with a band of one standard error."""
+    colour, marker, dash = style
+    points = sorted((row[x], row["mean"] * factor, row["standard_error"]) for row in rows)
+    xs, means, errors = (list(column) for column in zip(*points, strict=True))
+    axes.plot(xs, means, dash, color=colour, marker=marker, markersize=4, linewidth=1.4)
+    low = [max(0.0, mean - error) for mean, error in zip(means, errors, strict=True)]
+    high = [mean + error for mean, error in zip(means, errors, strict=True)]
+    axes.fill_between(xs, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+def panel_of(row: Row) -> str:
+    """Name the panel that a row belongs to."""
+    if "data" in row:
+        return f"{NAMES[row['data']]}: {row['n']} items, {row['clients']} clients"
+    said = {"identity": ", center e", "authors": ", the authors' center", "random": ", any center"}
+    return f"{row['n']} items{said[row['center']] if 'center' in row else ''}"
+
+
+def by_panel(rows: Sequence[Row], name: Callable[[Row], str] = panel_of) -> dict[str, list[Row]]:
+    """Sort rows into panels.
+
+    Examples
+    --------
+    >>> list(by_panel([{"n": 5, "center": "random"}, {"n": 7}]))
+    ['5 items, any center', '7 items']
+    """
+    panels: dict[str, list[Row]] = {}
+    for row in rows:
+        panels.setdefault(name(row), []).append(row)
+    return panels
+
+
+def only(rows: Sequence[Row], **columns: object) -> list[Row]:
+    """Return the rows that have these values in these columns."""
+    return [row for row in rows if all(row[name] == value for name, value in columns.items())]
+
+
+# --- Lehmer ---
+
+LEHMER: dict[str, Style] = {
+    f"{send}, {decode}{', centred' if centred == 'yes' else ''}": (colour, marker, dash)
+    for (send, decode), (colour, marker) in {
+        ("plurality", "nearest"): (ORANGE, "v"),
+        ("plurality", "paper"): (VERMILLION, "s"),
+        ("median", "nearest"): (SKY, "^"),
+        ("median", "paper"): (GREEN, "D"),
+    }.items()
+    for centred, dash in (("no", "-"), ("yes", "--"))
+}
+
+
+def draw_lehmer(rows: Sequence[Row]) -> Any:
+    """Draw the error against the number of low bits."""
+    real = "data" in rows[0]
+    shown = rows if real else only(rows, phi=0.6, samples=20)
+
+    def fill(axes: Axes, rows: Sequence[Row]) -> None:
+        for name, style in LEHMER.items():
+            send, decode, *centred = name.split(", ")
+            curve(
+                axes,
+                only(rows, send=send, decode=decode, centred="yes" if centred else "no"),
+                "low_bits",
+                style,
+            )
+        (borda,) = only(rows, send="places")
+        axes.axhline(borda["mean"], color=BLUE, linestyle=":", linewidth=1.4)
+        if real:  # a curve may be far away: the others are what is compared
+            least = borda["mean"]
+            axes.set_ylim(0.995 * least, (1.06 if rows[0]["n"] < 500 else 1.28) * least)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+    return grid(
+        by_panel(shown),
+        2 if real else 3,
+        fill,
+        LEHMER | {"Borda": (BLUE, "", ":")},
+        "I, bits sent one-hot",
+        OBJECTIVE if real else DISTANCE,
+    )
+
+
+# --- Borda ---
+
+BORDA: dict[str, Style] = {
+    "exact": (BLACK, "", "-"),
+    "phi 0": (BLUE, "o", "-"),
+    "phi 0.3": (SKY, "s", "-"),
+    "phi 0.6": (VERMILLION, "v", "-"),
+    "phi 0.9": (ORANGE, "D", "-"),
+    "1/4 place": (GREEN, "^", "--"),
+    "by chance": (PURPLE, "P", "--"),
+}
+
+
+def draw_borda(rows: Sequence[Row]) -> Any:
+    """Draw the error beside that of exact sums."""
+    real = "data" in rows[0]
+    x = "samples" if real else "phi"
+
+    def fill(axes: Axes, rows: Sequence[Row]) -> None:
+        exact = {row[x]: row["mean"] for row in only(rows, quantizer="exact")}
+        for name, style in BORDA.items():
+            beside = [
+                row | {"mean": row["mean"] - exact[row[x]]} for row in only(rows, quantizer=name)
+            ]
+            colour, marker, dash = style
+            points = sorted((row[x], row["mean"]) for row in beside)
+            xs, means = (list(column) for column in zip(*points, strict=True))
+            axes.plot(xs, means, dash, color=colour, marker=marker, markersize=4, linewidth=1.4)
+        if real:
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+    if real:
+        panels, columns = by_panel(rows), 3
+        labels = ("samples a client", "objective,\nminus that of exact sums")
+    else:
+        panels = by_panel(rows, lambda row: f"{row['n']} items, {row['samples']} samples")
+        columns, labels = 3, ("φ of the data", "mean distance to the center,\nminus exact sums'")
+    return grid(panels, columns, fill, BORDA, *labels)
+
+
+# --- bits against error ---
+
+PARETO: dict[str, Style] = {
+    "Borda": (BLUE, "o", ""),
+    "Borda, exact": (BLUE, "*", ""),
+    "Lehmer": (ORANGE, "v", ""),
+    "Refine": (PURPLE, "D", ""),
+    "Refine, rounds": (BLACK, "X", ""),
+    "Refine, majority": (GREEN, "^", ""),
+    "Refine, majority, rounds": (SKY, "P", ""),
+}
+
+
+def frontier(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that no other beats in both bits and error, from few bits to many.
+
+    Examples
+    --------
+    >>> points = [(1, 5), (2, 6), (3, 2)]
+    >>> [row["bits"] for row in frontier([{"bits": b, "mean": m} for b, m in points])]
+    [1, 3]
+    """
+    best: list[Row] = []
+    for row in sorted(rows, key=lambda row: (row["bits"], row["mean"])):
+        if not best or row["mean"] < best[-1]["mean"]:
+            best.append(row)
+    return best
+
+
+def draw_pareto(rows: Sequence[Row]) -> Any:
+    """Draw the error against bits, with the settings that nothing beats."""
+    real = "data" in rows[0]
+
+    def fill(axes: Axes, rows: Sequence[Row]) -> None:
+        best = frontier(rows)
+        axes.step(
+            [row["bits"] for row in best],
+            [row["mean"] for row in best],
+            color=GREY,
+            where="post",
+            linewidth=1,
+            zorder=1,
+        )
+        for name, (colour, marker, _) in PARETO.items():
+            points = only(rows, method=name)
+            axes.plot(
+                [row["bits"] for row in points],
+                [row["mean"] for row in points],
+                linestyle="",
+                color=colour,
+                marker=marker,
+                markersize=6,
+            )
+        for row in best:
+            axes.annotate(
+                row["setting"],
+                (row["bits"], row["mean"]),
+                (4, 4),
+                textcoords="offset points",
+                fontsize=7,
+            )
+        axes.set_xscale("log")
+        low = min(row["mean"] for row in rows)
+        high = max(row["mean"] for row in only(rows, method="Lehmer", setting="I 2"))
+        axes.set_ylim(low - 0.06 * (high - low), high + 0.1 * (high - low))
+
+    name = panel_of if real else lambda row: f"{row['samples']} samples a client"
+    return grid(
+        by_panel(rows, name),
+        2,
+        fill,
+        PARETO,
+        "bits a client sends, all rounds",
+        OBJECTIVE if real else DISTANCE,
+    )
+
+
+# --- weights ---
+
+WEIGHTS: dict[str, Style] = {
+    "client, places": (VERMILLION, "v", "-"),
+    "client, means": (ORANGE, "s", "--"),
+    "ranking": (BLUE, "o", "-"),
+}
+
+
+def draw_weights(rows: Sequence[Row]) -> Any:
+    """Draw clients that are alike against their sizes, and others against how they differ."""
+    said = {
+        "alike": "clients alike: distance to the center",
+        "size": "small clients differ: excess",
+        "lot": "any clients differ: excess",
+    }
+
+    def fill(axes: Axes, rows: Sequence[Row]) -> None:
+        alike = rows[0]["differ"] == "alike"
+        for name, style in WEIGHTS.items():
+            curve(axes, only(rows, weight=name), "used" if alike else "distance", style)
+        if alike:
+            axes.set_xscale("log")
+
+    figure = grid(
+        by_panel(rows, lambda row: f"{row['profile']}; {said[row['differ']]}"),
+        3,
+        fill,
+        {f"every {name}": style for name, style in WEIGHTS.items()},
+        "",
+        "Kendall distance",
+    )
+    for place, axes in enumerate(figure.axes):
+        axes.set_xlabel("distance between the two centers" if place % 3 else "rankings in all")
+    return figure
