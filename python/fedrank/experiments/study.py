@@ -24,6 +24,7 @@ from fedrank.kernels import kemeny_score, kendall_distance, lehmer_decode, lehme
 from fedrank.mallows import Mallows
 from fedrank.rankings import Rankings
 from fedrank.schemes import Borda, ConsensusScheme, Lehmer
+from fedrank.simulation import simulate
 
 Ranking = NDArray[np.int32]
 Clients = Sequence[Ranking]
@@ -271,6 +272,57 @@ def compare_borda(parts: Clients, rng: np.random.Generator) -> Iterator[Found]:
     yield Found({"quantizer": "by chance"}, *rounded(parts, 1, True, rng))
 
 
+class BordaPhi(Figure):
+    """Places of many dispersions where there are few items, beside exact sums."""
+
+    name = "borda-phi"
+    title = "Borda's phi, where there are few items (10 clients)"
+    repetitions = 1000
+    phis = (0.0, 0.1, 0.2, 0.3, 0.39, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
+
+    def parts(self, _: Options) -> Sequence[Row]:
+        """Take one kind of clients at a time, from agreement to disagreement."""
+        kinds = ((10, 0.0, 5), (10, 0.3, 5), (10, 0.5, 20), (10, 0.7, 20), (10, 0.9, 50))
+        return [
+            {"n": n, "phi": phi, "samples": samples}
+            for n, phi, samples in (*kinds, (8, 0.9, 500), (20, 0.9, 50))
+        ]
+
+    def run(self, part: Row, options: Options) -> list[Row]:
+        """Simulate all quantizers on the same rankings."""
+        n, samples = part["n"], part["samples"]
+        schemes = {f"phi {phi:g}": Borda(n, CLIENTS, phi) for phi in self.phis}
+        found = simulate(
+            ["borda", *schemes.values()],
+            part["phi"],
+            n=n,
+            clients=CLIENTS,
+            samples=samples,
+            repetitions=self.repeated(options),
+            rng=self.rng(options, *part.values()),
+        )
+        return [
+            {
+                "figure": self.name,
+                **part,
+                "clients": CLIENTS,
+                "quantizer": name,
+                **summary(distances),
+                **{f"beside_{k}": v for k, v in summary(distances - found[:, 0]).items()},
+                **self.stamp(options),
+            }
+            for name, distances in zip(("exact", *schemes), found.T, strict=True)
+        ]
+
+    def draw(self, rows: Sequence[Row]) -> Any:
+        """Draw a curve for each kind of clients."""
+        from fedrank.experiments import study_pictures  # noqa: PLC0415  an extra
+
+        figure = study_pictures.draw_phi(rows)
+        figure.suptitle(self.title)
+        return figure
+
+
 # --- bits against error ---
 
 
@@ -428,6 +480,7 @@ FIGURES: tuple[Figure, ...] = (
         compare_borda,
         "draw_borda",
     ),
+    BordaPhi(),
     Compared(
         "borda-real",
         "Borda on real data: how finely means are sent",
@@ -456,9 +509,9 @@ FIGURES: tuple[Figure, ...] = (
     ),
     Compared(
         "pareto-mallows",
-        "What a bit buys: 50 items, φ = 0.6, 10 clients",
+        "What a bit buys: 50 items, φ = 0.6, any center, 10 clients",
         200,
-        [{"n": 50, "phi": 0.6, "samples": samples} for samples in (5, 20)],
+        [{"n": 50, "center": "random", "phi": 0.6, "samples": samples} for samples in (5, 20)],
         mallows_trial,
         compare_all,
         "draw_pareto",

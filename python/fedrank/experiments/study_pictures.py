@@ -28,7 +28,8 @@ def grid(
 ) -> Any:
     """Draw a panel for each set of rows, named above it; the legend stands below them all."""
     lines = -(-len(panels) // columns)
-    size = (4.2 * columns if columns < 3 else 3.6 * columns, 2.6 * lines + 1.4)
+    width = {1: 7.5, 2: 8.4}.get(columns, 3.6 * columns)
+    size = (width, (4 if len(panels) == 1 else 2.6 * lines) + 1.4)
     figure = Figure(figsize=size, layout="constrained")
     cells = figure.subplots(lines, columns, squeeze=False)
     for axes, (name, rows) in zip(cells.flat, panels.items(), strict=False):
@@ -60,7 +61,7 @@ def curve(axes: Axes, rows: Sequence[Row], x: str, style: Style, prefix: str = "
     axes.plot(xs, means, dash, color=colour, marker=marker, markersize=4, linewidth=1.4)
     low = [mean - error for mean, error in zip(means, errors, strict=True)]
     high = [mean + error for mean, error in zip(means, errors, strict=True)]
-    axes.fill_between(xs, low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.fill_between(xs, low, high, color=colour, alpha=0.1, linewidth=0)
 
 
 def log_scale(axes: Axes) -> None:
@@ -179,6 +180,29 @@ def draw_borda(rows: Sequence[Row]) -> Any:
         panels = by_panel(rows, lambda row: f"{row['n']} items, {row['samples']} samples")
         columns, labels = 3, ("φ of the data", "mean distance to the center,\nminus exact sums'")
     return grid(panels, columns, fill, BORDA, *labels)
+
+
+def draw_phi(rows: Sequence[Row]) -> Any:
+    """Draw the error beside that of exact sums, against the quantizer's phi."""
+    kinds = by_panel(rows, lambda row: f"n {row['n']}, φ {row['phi']:g}, {row['samples']} samples")
+    colours = (BLACK, SKY, GREEN, BLUE, VERMILLION, PURPLE, ORANGE)
+    styles = {
+        name: (colour, marker, "-")
+        for name, colour, marker in zip(kinds, colours, "osv^DPX", strict=False)
+    }
+
+    def fill(axes: Axes, _: Sequence[Row]) -> None:
+        for name, style in styles.items():
+            points = [
+                row | {"x": float(row["quantizer"].removeprefix("phi "))}
+                for row in kinds[name]
+                if row["quantizer"] != "exact"
+            ]
+            curve(axes, points, "x", style, "beside_")
+        axes.set_ylim(-0.1, 4)
+
+    labels = ("phi of the quantizer", "mean distance to the center,\nminus exact sums'")
+    return grid({"": rows}, 1, fill, styles, *labels)
 
 
 # --- bits against error ---
