@@ -177,6 +177,18 @@ def test_rows_of_the_borda_study_are_of_the_schemes():
         assert abs(row["mean"] - np.mean(distances)) < 5 * error, name
 
 
+def test_places_beyond_0_39_tie_the_first_two_items_of_clients_that_agree():
+    agreed = [tuple(range(10))]
+    for phi in study.BordaPhi.phis:
+        (first,), (second,) = reference.borda_places(agreed, phi)[:2]
+        assert (first == second) == (phi > 0.39)
+    rows = FIGURES["borda-phi"].run({"n": 10, "phi": 0.0, "samples": 5}, Options(repetitions=400))
+    found = {row["quantizer"]: row["beside_mean"] for row in rows}
+    assert found["exact"] == found["phi 0"] == found["phi 0.39"] == 0
+    # Two pairs that tie, each wrong in half of the cases.
+    assert found["phi 0.6"] == pytest.approx(1, abs=5 * math.sqrt(0.5 / 400))
+
+
 # --- bits against error ---
 
 
@@ -255,14 +267,20 @@ def test_weights_matter_where_small_clients_differ_and_not_where_all_are_alike()
 
 # --- figures ---
 
-PANELS = {"lehmer-study": 8, "borda-study": 12, "pareto-mallows": 2, "weights": 6}
+PANELS = {
+    "lehmer-study": 8,
+    "borda-study": 12,
+    "borda-phi": 1,
+    "pareto-mallows": 2,
+    "weights": 6,
+}
 LIGHT = {"lehmer-study": {"phi": 0.6, "samples": 20}, "borda-study": {"phi": 0.6}}
 
 
 @pytest.mark.parametrize("name", PANELS)
 def test_pictures_exist_and_their_axes_are_labelled(name, tmp_path, monkeypatch):
-    points = table.matching(FIGURES[name].points, LIGHT.get(name, {}))
-    monkeypatch.setattr(FIGURES[name], "points", points)
+    parts = table.matching(FIGURES[name].parts(Options()), LIGHT.get(name, {}))
+    monkeypatch.setattr(FIGURES[name], "parts", lambda _: parts)
     (made,) = reproduce([name], tmp_path, Options(repetitions=1), formats=("png",))
     assert made.pictures[0].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     rows = table.load(made.table)

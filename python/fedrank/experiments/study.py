@@ -276,7 +276,7 @@ class BordaPhi(Figure):
     """Places of many dispersions where there are few items, beside exact sums."""
 
     name = "borda-phi"
-    title = "Borda's phi, where there are few items (10 clients)"
+    title = "Borda's phi, where there are few items"
     repetitions = 1000
     phis = (0.0, 0.1, 0.2, 0.3, 0.39, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 

@@ -133,6 +133,9 @@ def draw_lehmer(rows: Sequence[Row]) -> Any:
         if real:  # a curve may be far away: the others are what is compared
             least = borda["mean"]
             axes.set_ylim(0.995 * least, (1.06 if rows[0]["n"] < 500 else 1.28) * least)
+        else:
+            axes.set_yscale("symlog", linthresh=0.1, linscale=0.4)
+            axes.set_ylim(0, 1.5 * max(row["mean"] for row in rows))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
     return grid(
@@ -199,10 +202,10 @@ def draw_phi(rows: Sequence[Row]) -> Any:
                 if row["quantizer"] != "exact"
             ]
             curve(axes, points, "x", style, "beside_")
-        axes.set_ylim(-0.1, 4)
+        axes.set_ylim(-0.1, 3.5)
 
     labels = ("phi of the quantizer", "mean distance to the center,\nminus exact sums'")
-    return grid({"": rows}, 1, fill, styles, *labels)
+    return grid({"10 clients": rows}, 1, fill, styles, *labels)
 
 
 # --- bits against error ---
@@ -262,17 +265,17 @@ def draw_pareto(rows: Sequence[Row]) -> Any:
                 marker=marker,
                 markersize=6,
             )
-        for row in best:
+        for place, row in enumerate(best):  # beside and below by turns, so that they stay apart
             axes.annotate(
                 row["setting"],
                 (row["bits"], row["mean"] - least),
-                (4, 4),
+                (4, 4) if place % 2 or row["mean"] == least else (-5, -11),
                 textcoords="offset points",
                 fontsize=7,
             )
         log_scale(axes)
         axes.set_yscale("symlog", linthresh=1e-4 if real else 1e-2, linscale=0.4)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 2 * (max(row["mean"] for row in rows) - least))
 
     name = panel_of if real else lambda row: f"{row['samples']} samples a client"
     return grid(
