@@ -5,6 +5,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
 from fedrank.experiments.figure import Row
@@ -46,7 +47,15 @@ def grid(
     for axes in cells[:-1].flat:
         axes.set_xlabel("")
     handles = [
-        cells.flat[0].plot([], [], dash, color=colour, marker=marker, markersize=5, label=name)[0]
+        Line2D(
+            [],
+            [],
+            color=colour,
+            marker=marker,
+            linestyle=dash or "none",
+            markersize=5,
+            label=name,
+        )
         for name, (colour, marker, dash) in styles.items()
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=columns + 1, frameon=False)
@@ -269,7 +278,7 @@ def draw_pareto(rows: Sequence[Row]) -> Any:
             axes.annotate(
                 row["setting"],
                 (row["bits"], row["mean"] - least),
-                (4, 4) if place % 2 or row["mean"] == least else (-5, -11),
+                (4, 4) if place % 2 or row["mean"] < least + 1e-4 else (-5, -11),
                 textcoords="offset points",
                 fontsize=7,
             )
