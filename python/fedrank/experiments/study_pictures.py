@@ -5,7 +5,6 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
 from fedrank.experiments.figure import Row
@@ -47,15 +46,9 @@ def grid(
     for axes in cells[:-1].flat:
         axes.set_xlabel("")
     handles = [
-        Line2D(
-            [],
-            [],
-            color=colour,
-            marker=marker,
-            linestyle=dash or "none",
-            markersize=5,
-            label=name,
-        )
+        cells.flat[0].plot(
+            [], [], color=colour, marker=marker, linestyle=dash or "none", markersize=5, label=name
+        )[0]
         for name, (colour, marker, dash) in styles.items()
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=columns + 1, frameon=False)
