@@ -360,7 +360,7 @@ def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Found]:
 
 # Ten regions as unequal as Sushi's: 4,981 rankings, from 87 to 2,397.
 REGIONS = (2397, 700, 500, 350, 300, 220, 180, 140, 107, 87)
-# Fifty precincts, log-normal: from 4 to 980 rankings, the median 60.
+# Fifty precincts, log-normal: from 4 to 978 rankings, the median 60.
 PRECINCTS = tuple(
     round(60 * exp(1.2 * NormalDist().inv_cdf((i + 0.5) / 50))) for i in reversed(range(50))
 )
