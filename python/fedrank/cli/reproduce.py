@@ -11,7 +11,7 @@ from fedrank.cli import _output as output
 def reproduce(
     figures: Annotated[
         list[str] | None,
-        typer.Argument(help="Figures or groups of them: all, bins, synthetic, real, sushi, …"),
+        typer.Argument(help="Figures or groups of them: all, synthetic, real, beyond, sushi, …"),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for tables and pictures.")] = Path(
         "out/results"

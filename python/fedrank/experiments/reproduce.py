@@ -5,17 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fedrank._progress import Progress
-from fedrank.experiments import bins, real, synthetic, table
+from fedrank.experiments import bins, real, study, synthetic, table
 from fedrank.experiments.figure import Figure, Options, Row
 
 FIGURES: dict[str, Figure] = {
-    figure.name: figure for figure in (bins.Bins(), *synthetic.FIGURES, *real.FIGURES)
+    figure.name: figure
+    for figure in (bins.Bins(), *synthetic.FIGURES, *real.FIGURES, *study.FIGURES)
 }
 """Every figure, by name."""
 GROUPS = {
     "all": tuple(FIGURES),
     "synthetic": tuple(figure.name for figure in synthetic.FIGURES),
     "real": tuple(figure.name for figure in real.FIGURES),
+    "beyond": tuple(figure.name for figure in study.FIGURES),
 }
 
 
@@ -74,7 +76,7 @@ def reproduce(
     Parameters
     ----------
     names : sequence of str
-        Figures (the keys of ``FIGURES``) or groups: "all", "synthetic", "real".
+        Figures (the keys of ``FIGURES``) or groups: "all", "synthetic", "real", "beyond".
     out : path
         Folder for the files.
     options : Options
