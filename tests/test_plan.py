@@ -129,7 +129,10 @@ def test_points_tell_what_was_tried():
         ({"distance": 1, "delta": 0}, "delta must be"),
         ({"distance": "x"}, "distance must be"),
         ({"spread": 2}, "borda has no option 'spread'"),
-        ({"method": fr.Refine([0, 1, 2, 3, 4], 3, window=2)}, "plan for a Borda or a Lehmer scheme"),
+        (
+            {"method": fr.Refine([0, 1, 2, 3, 4], 3, window=2)},
+            "plan for a Borda or a Lehmer scheme",
+        ),
         ({"distance": 0}, "distance must be above 0, not 0"),
         ({"distance": math.inf}, "distance must be"),
         ({"phi": 2}, "phi must be"),
