@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import fedrank
-from fedrank.cli import agent
+from fedrank.cli import agent, flower
 from fedrank.cli._output import printable
 from fedrank.cli.aggregate import aggregate
 from fedrank.cli.demo import demo
@@ -83,3 +83,4 @@ def options(
 for command in (demo, aggregate, federate, sample, reproduce):
     app.command()(command)
 app.add_typer(agent.app, name="agent")
+app.add_typer(flower.app, name="flower")
