@@ -201,9 +201,9 @@ class Federation:
             check=False,
         )
 
-    def run(self, app):
+    def run(self, app, *options):
         """Run an app to its end; returns its number, its status, and its result if it has one."""
-        done = self.flwr("run", app, LINK, "--stream")
+        done = self.flwr("run", app, LINK, "--stream", *options)
         assert done.returncode == 0, done.stdout + done.stderr
         number = re.search(r"started run (\d+)", done.stdout + done.stderr).group(1)
         listed = self.flwr("list", LINK, "--run-id", number, "--format", "json")
