@@ -184,6 +184,13 @@ def test_of_two_nodes_that_say_they_are_one_client_only_the_first_is_heard():
     assert 14 not in nodes.clients
 
 
+def test_of_two_nodes_of_one_name_one_is_asked():
+    grid = FakeGrid(Clients(STUDY, 9), ["east", "south", "west", "north", "east"])
+    nodes = server.Nodes(grid, STUDY, 5.0)
+    nodes.find(0.1)
+    assert sorted(nodes.clients.values()) == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [

@@ -65,3 +65,19 @@ def ask(
     if word != ANSWERED:
         raise RefusalError(Code(word.decode()))
     return reply
+
+
+def listens(path: Path) -> bool:
+    """Tell whether an agent listens at a socket.
+
+    Examples
+    --------
+    >>> listens(Path("/nowhere/agent.sock"))
+    False
+    """
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as agent:
+            agent.connect(str(path))
+    except OSError:
+        return False
+    return True

@@ -37,7 +37,9 @@ def serve(agent: Agent) -> None:
             with connection:
                 try:
                     connection.settimeout(PATIENCE)
-                    connection.sendall(respond(agent, receive(connection)))
+                    asked = receive(connection)
+                    if asked:  # some only look whether we are there
+                        connection.sendall(respond(agent, asked))
                 except OSError as error:  # whoever asked has gone
                     log.warning("a connection was lost: %s", error)
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
+from fedrank.agent.call import listens
 from fedrank.agent.config import quoted
 
 QUIET = {
@@ -54,23 +55,31 @@ def join(
     code : int
         Exit code of the process that ended first.
     """
-    commands = [node_command(superlink, root_certificates, key, agent_socket)]
-    if config is not None:
-        run = "from fedrank.cli import main; main()"
-        commands.insert(0, [sys.executable, "-c", run, "agent", "run", "--config", str(config)])
     signal.signal(signal.SIGTERM, stop)
     processes: list[subprocess.Popen[bytes]] = []
     try:
-        for command in commands:
-            processes.append(subprocess.Popen(command, env=environment(home)))  # noqa: PERF401
-        while True:
-            for process in processes:
-                code = process.poll()
-                if code is not None:
+        if config is not None:
+            run = "from fedrank.cli import main; main()"
+            command = [sys.executable, "-c", run, "agent", "run", "--config", str(config)]
+            processes.append(subprocess.Popen(command))
+            # A node without an agent could only say so, and be lost to a run that waits.
+            while not listens(agent_socket):
+                if (code := ended(processes)) is not None:
                     return code
+                time.sleep(POLL)
+        command = node_command(superlink, root_certificates, key, agent_socket)
+        processes.append(subprocess.Popen(command, env=environment(home)))
+        while (code := ended(processes)) is None:
             time.sleep(POLL)
+        return code
     finally:
         end(processes)
+
+
+def ended(processes: Sequence[subprocess.Popen[bytes]]) -> int | None:
+    """Exit code of a process that has ended, if one has."""
+    codes = [process.poll() for process in processes]
+    return next((code for code in codes if code is not None), None)
 
 
 def stop(_signal: int, _frame: FrameType | None) -> None:

@@ -102,7 +102,8 @@ class Nodes:
         end = time.monotonic() + wait
         while True:
             nodes = list(self.grid.get_nodes())
-            self.clients = {n.node_id: numbers[n.name] for n in nodes if n.name in numbers}
+            named = {numbers[n.name]: n.node_id for n in nodes if n.name in numbers}  # one each
+            self.clients = {node: client for client, node in named.items()}
             self.nameless = [] if self.clients else [n.node_id for n in nodes]
             if len(self.clients or self.nameless) >= len(numbers) or time.monotonic() > end:
                 return
