@@ -538,6 +538,24 @@ def test_a_configuration_that_cannot_be_is_refused_and_named(tmp_path, text, nam
     assert str(file) in str(error.value)
 
 
+def test_a_file_where_the_socket_should_be_is_left_alone(tmp_path):
+    config = configured(tmp_path)
+    file = tmp_path / "agent.toml"
+    file.write_text(
+        f'name = "east"\nrankings = "votes.csv"\nsocket = "votes.csv"\n'
+        f'[policy]\nstudies = ["{STUDY.digest}"]\n'
+    )
+    before = config.rankings.read_text()
+    assert "votes.csv" in refused_after(run("agent", "run", "--config", file))
+    assert config.rankings.read_text() == before
+
+
+def refused_after(done):
+    """The line by which the command refuses, once it has said who it is."""
+    assert done.returncode == 2
+    return done.stderr
+
+
 def test_a_folder_that_others_can_read_is_refused(tmp_path):
     (tmp_path / "state").mkdir(mode=0o755)
     with pytest.raises(ValueError, match="chmod 700"):

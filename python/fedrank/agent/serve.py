@@ -82,7 +82,7 @@ def listening(path: Path) -> Iterator[socket.socket]:
         with socket.socket(fileno=3) as server:  # the first, by systemd's convention
             yield server
         return
-    with suppress(FileNotFoundError):
+    if path.is_socket():
         path.unlink()  # of an agent that was killed; the store's lock says that none runs
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         before = os.umask(0o177)

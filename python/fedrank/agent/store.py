@@ -37,7 +37,9 @@ class Store:
         self.ledger_file = folder / "ledger.jsonl"
         self._lock: int | None = None
         for each in (folder, self.sessions, self.messages):
-            each.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not each.is_dir():
+                each.mkdir(mode=0o700, parents=True)
+                sync_folder(each.parent)
             if each.stat().st_mode & 0o077:
                 raise ValueError(f"{each} can be read by others: chmod 700 it")
 

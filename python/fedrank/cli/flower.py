@@ -66,7 +66,8 @@ def join(
     """For a data holder: start the agent and a SuperNode, until stopped.
 
     No telemetry, no update check, no installing; TLS always; the app's process is reached on this
-    machine only.
+    machine only. The coordinator's code runs as you, and can read what you can: in earnest, run the
+    agent as another user, and name its --socket here.
     """
     from fedrank.flower.join import join as start  # noqa: PLC0415  of an extra
 

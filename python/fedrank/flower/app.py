@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from fedrank.agent.config import quoted
 from fedrank.study import Study
 
 FLOWER = "flwr>=1.41,<1.42"
@@ -52,6 +53,7 @@ def write_app(study: Study, folder: Path, seed: int | None = None) -> None:
             digest=study.digest,
             clients=len(study.roster),
             threshold=study.threshold,
+            authority=quoted(str(folder.resolve() / "keys" / "ca.crt")),
             scheme=repr(study.scheme),
             register="\n".join(
                 f"    flwr supernode register keys/nodes/{n}.pub trial --name {shlex.quote(name)}"
@@ -137,11 +139,13 @@ Start the SuperLink in this folder. The consensus will be written to `results` i
         --ssl-certfile keys/server.crt --ssl-keyfile keys/server.key \\
         --ssl-ca-certfile keys/ca.crt --disable-runtime-dependency-installation
 
+(It forgets the nodes when it ends; `--database state.db` keeps them.)
+
 Tell `flwr` where it is, in `~/.flwr/config.toml`:
 
     [superlink.trial]
     address = "superlink.example.org:9092"
-    root-certificates = "keys/ca.crt"
+    root-certificates = {authority}
 
 Register every node under its name in the roster:
 
