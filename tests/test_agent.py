@@ -232,6 +232,29 @@ def test_what_the_policy_does_not_allow_is_refused_at_the_first_step(
     agent.close()
 
 
+def test_too_few_rankings_are_not_kept_as_the_studys_message(tmp_path):
+    config = configured(tmp_path, ranks=RANKS[1][:9])
+    agent = Agent(config)
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), 1, "advertise", b"")
+    write_ranks(config.rankings, LABELS, RANKS[1])
+    agent.answer(STUDY.to_json(), 1, "advertise", b"")
+    agent.close()
+    # A policy that asks for more holds for a message that is kept, too.
+    agent = Agent(configured(tmp_path, least_samples=13))
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), 2, "advertise", b"")
+    agent.close()
+
+
+def test_labels_that_the_study_does_not_have_are_not_guessed_at(tmp_path):
+    bare = Study(Borda(4, 4), roster=ROSTER)
+    agent = Agent(configured(tmp_path, study=bare))
+    told = not_answered(Code.DATA, agent, bare.to_json(), 1, "advertise", b"")
+    assert "agree on their order" in told
+    write_ranks(agent.config.rankings, ["0", "1", "2", "3"], RANKS[1])
+    agent.answer(bare.to_json(), 1, "advertise", b"")
+    agent.close()
+
+
 def test_a_sum_over_few_survivors_is_not_opened(tmp_path):
     agent = Agent(configured(tmp_path, least_survivors=4))
     federation = Federation(agent).until("mask")

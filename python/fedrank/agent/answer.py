@@ -170,19 +170,24 @@ def kept_message(config: Config, store: Store, study: Study) -> NDArray[np.uint6
     kept = store.message(study.digest)
     if kept is None:
         rankings = read_rankings(config, study)
+        check_samples(config, len(rankings))  # more may come, so nothing is kept yet
         try:
             message = study.scheme.encode(rankings, rng=tie_rng(config, study))
         except ValueError as error:
             raise RefusalError(Code.DATA, str(error)) from error
         count = len(rankings).to_bytes(COUNT, "little")
         kept = store.keep_message(study.digest, count + study.scheme.pack(message))
-    samples = int.from_bytes(kept[:COUNT], "little")
+    check_samples(config, int.from_bytes(kept[:COUNT], "little"))
+    return study.scheme.unpack(kept[COUNT:])
+
+
+def check_samples(config: Config, samples: int) -> None:
+    """Refuse to answer with few rankings."""
     least = config.policy.least_samples
     if samples < least:
         raise RefusalError(
             Code.REFUSED, f"{samples} rankings are fewer than least_samples = {least}"
         )
-    return study.scheme.unpack(kept[COUNT:])
 
 
 def tie_rng(config: Config, study: Study) -> np.random.Generator | None:
@@ -197,6 +202,10 @@ def read_rankings(config: Config, study: Study) -> Rankings:
     """Read the rankings, with the items in the study's order."""
     try:
         rankings = data.read(config.rankings, rng=config.seed)
-        return rankings if study.items is None else rankings.align(study.items)
+        if study.items is not None:
+            return rankings.align(study.items)
+        if [str(label) for label in rankings.items] != [str(i) for i in range(rankings.n)]:
+            raise ValueError("these have labels and the study has none: agree on their order")
+        return rankings
     except (ValueError, OSError) as error:
         raise RefusalError(Code.DATA, f"{config.rankings}: {error}") from error
