@@ -338,7 +338,7 @@ def test_completion_is_there_for_the_shell():
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ("fedrank ag", {"aggregate"}),
+        ("fedrank ag", {"agent", "aggregate"}),
         ("fedrank aggregate --method p", {"pivot", "pick"}),
         ("fedrank federate --unq", {"--unquantized"}),
     ],

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import fedrank
+from fedrank.cli import agent, flower
 from fedrank.cli._output import printable
 from fedrank.cli.aggregate import aggregate
 from fedrank.cli.data import app as data
@@ -84,3 +85,5 @@ def options(
 for command in (demo, aggregate, federate, plan, sample, reproduce):
     app.command()(command)
 app.add_typer(data, name="data")
+app.add_typer(agent.app, name="agent")
+app.add_typer(flower.app, name="flower")

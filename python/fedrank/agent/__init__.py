@@ -1,0 +1,27 @@
+"""The local agent: alone on a data holder's machine it reads rankings, policy and keys.
+
+What carries messages between machines runs code that others send. It gets a socket to the agent
+instead of the data: bytes go in, and masked bytes or one of a few fixed codes come out. The agent
+answers only what its policy allows, gives one study one message, counts its runs, and writes every
+reply down before it gives it out.
+"""
+
+from fedrank.agent.answer import Agent
+from fedrank.agent.call import ask
+from fedrank.agent.codes import Code, RefusalError
+from fedrank.agent.config import Config, Policy, read_config
+from fedrank.agent.preview import Preview, preview
+from fedrank.agent.serve import serve
+
+__all__ = [
+    "Agent",
+    "Code",
+    "Config",
+    "Policy",
+    "Preview",
+    "RefusalError",
+    "ask",
+    "preview",
+    "read_config",
+    "serve",
+]

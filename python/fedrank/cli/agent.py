@@ -1,0 +1,179 @@
+"""``fedrank agent``: what runs beside the rankings, and answers for them."""
+
+import json
+import logging
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fedrank import agent as agents
+from fedrank.agent.config import quoted
+from fedrank.agent.store import Store
+from fedrank.cli import _output as output
+from fedrank.cli._reading import check_file
+from fedrank.study import Study
+
+SHOWN = 12  # entries of a segment
+
+app = typer.Typer(
+    no_args_is_help=True, help="Answer for rankings that stay here: policy, keys, ledger."
+)
+
+ConfigOption = Annotated[Path, typer.Option("--config", help="The agent's configuration.")]
+StudyArgument = Annotated[Path, typer.Argument(help="The study's JSON.")]
+
+
+def read_study(path: Path) -> Study:
+    """Read a study from its file."""
+    check_file(path)
+    try:
+        return Study.from_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def read_config(path: Path) -> agents.Config:
+    """Read the configuration from its file."""
+    check_file(path)
+    return agents.read_config(path)
+
+
+@app.command()
+def new(
+    study: StudyArgument,
+    name: Annotated[str, typer.Option(help="Your name in the study's roster.")],
+    rankings: Annotated[Path, typer.Option(help="The file of your rankings.")],
+    config: ConfigOption = Path("agent.toml"),
+) -> None:
+    """Write a configuration that allows one study. Read it through, and change what you like."""
+    agreed = read_study(study)
+    check_file(rankings)
+    if name not in agreed.roster:
+        raise ValueError(f"--name {name} is not in the roster: {', '.join(agreed.roster)}")
+    if config.exists():
+        raise ValueError(f"{config} is there already: add the digest {agreed.digest} to it")
+    text = TEMPLATE.format(
+        name=quoted(name),
+        rankings=quoted(str(rankings.resolve())),
+        digest=agreed.digest,
+        policy=agents.Policy((agreed.digest,)),
+        threshold=agreed.threshold,
+    )
+    output.write(config, [text])
+    output.say_where(config, "configuration")
+
+
+TEMPLATE = """\
+name = {name}
+rankings = {rankings}
+folder = "state"       # keys, messages, ledger and log; for nobody else to read
+socket = "agent.sock"  # where the agent listens
+
+[policy]
+studies = ["{digest}"]
+least_clients = {policy.least_clients}
+least_threshold = {threshold}
+least_survivors = {policy.least_survivors}
+least_samples = {policy.least_samples}
+runs_a_day = {policy.runs_a_day}
+"""
+
+
+@app.command()
+def run(config: ConfigOption = Path("agent.toml")) -> None:
+    """Answer on the socket until stopped. What goes wrong is in agent.log, in the folder."""
+    settings = read_config(config)
+    agent = agents.Agent(settings)
+    logging.basicConfig(
+        filename=settings.folder / "agent.log",
+        format="%(asctime)s %(levelname)s %(message)s",
+        level=logging.INFO,
+    )
+    typer.echo(output.printable(f"agent of {settings.name}: {settings.socket}"))
+    agents.serve(agent)
+
+
+@app.command()
+def preview(
+    study: StudyArgument,
+    config: ConfigOption = Path("agent.toml"),
+    as_document: output.JsonOption = False,
+) -> None:
+    """Show exactly what would leave for a study, without sending it.
+
+    The message shown is kept: it, and no other, is what the study will get. It leaves under masks
+    only, as bits that say nothing; what others learn is the sum of all clients' messages.
+    """
+    try:
+        shown = agents.preview(read_config(config), read_study(study))
+    except agents.RefusalError as refusal:
+        raise ValueError(str(refusal)) from None
+    if as_document:
+        document = {
+            "study": shown.study.digest,
+            "objection": shown.objection,
+            "segments": [
+                {"name": segment.name, "bits": segment.bits, "entries": entries.tolist()}
+                for segment, entries in shown.segments
+            ],
+            "bytes": shown.bytes_up,
+        }
+        typer.echo(output.as_json(document), nl=False)
+        return
+    output.show(
+        f"Message for study {shown.study.digest}",
+        ["segment", "entries", "bits each", "values"],
+        [
+            [segment.name, segment.entries, segment.bits, few(entries.tolist())]
+            for segment, entries in shown.segments
+        ],
+    )
+    output.show("Bytes that leave", ["step", "bytes"], list(shown.bytes_up.items()))
+    verdict = shown.objection or "allows it"
+    typer.echo(output.printable(f"the policy: {verdict}"))
+
+
+def few(entries: Sequence[int]) -> str:
+    """Spell out the first entries.
+
+    Examples
+    --------
+    >>> few(range(14))
+    '0 1 2 3 4 5 6 7 8 9 10 11 … 2 more (--json shows all)'
+    """
+    shown = " ".join(map(str, entries[:SHOWN]))
+    left = len(entries) - SHOWN
+    return shown if left <= 0 else f"{shown} … {left} more (--json shows all)"
+
+
+@app.command()
+def forget(study: StudyArgument, config: ConfigOption = Path("agent.toml")) -> None:
+    """Forget the message that a study was given, so that it gets a new one.
+
+    For rankings that have changed. The sums of both runs together tell more than either: over the
+    same other clients, their difference is how your message changed.
+    """
+    store = Store(read_config(config).folder)
+    digest = read_study(study).digest
+    store.take()
+    done = store.forget(digest)
+    typer.echo("forgotten" if done else "the study was given no message yet")
+
+
+@app.command()
+def ledger(
+    config: ConfigOption = Path("agent.toml"), as_document: output.JsonOption = False
+) -> None:
+    """List the runs that were given a masked input, whatever became of them."""
+    lines = Store(read_config(config).folder).ledger()
+    if as_document:
+        typer.echo(json.dumps(lines))
+        return
+    rows = [
+        [time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(line["time"])), line["study"], line["run"]]
+        for line in lines
+    ]
+    output.show("Runs", ["time (UTC)", "study", "run"], rows)

@@ -1,0 +1,201 @@
+"""The coordinator's side of Flower: finds the nodes, conducts the run, writes the result."""
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fedrank._input import whole
+from fedrank._random import seed_bytes
+from fedrank.agent.codes import Code
+from fedrank.cli._output import as_json, places, printable
+from fedrank.engine import FederatedConsensus
+from fedrank.flower._flwr import (
+    BYTES,
+    CODE,
+    RECORD,
+    ConfigRecord,
+    Context,
+    Grid,
+    Message,
+    RecordDict,
+    ServerApp,
+)
+from fedrank.flower.conduct import Lost, conduct
+from fedrank.study import Study
+
+POLL = 1.0  # seconds between looks for nodes
+SHOWN = 10  # places printed
+CLIENT = slice(2, 4)  # where a message says its client's number (docs/protocol.md)
+
+
+def server_app(study: Path) -> ServerApp:
+    """Make the ServerApp of a study.
+
+    Its run configuration: ``wait``, seconds to wait for all nodes of the roster; ``deadline``,
+    seconds a step, after which who has not replied has dropped out; ``out``, the folder of the
+    results, on the SuperLink's machine; ``seed``, to break ties as ``federate(rng=seed)`` does.
+
+    A node plays the client of the name that it was registered under. If no node has a name of
+    the roster, as in a simulation, a node's agent says which client it is.
+
+    Parameters
+    ----------
+    study : pathlib.Path
+        The study's JSON, in the app's folder.
+
+    Returns
+    -------
+    app : flwr.serverapp.ServerApp
+
+    Examples
+    --------
+    >>> type(server_app(Path("study.json"))).__name__
+    'ServerApp'
+    """
+    app = ServerApp()
+
+    @app.main()
+    def main(grid: Grid, context: Context) -> None:
+        settings = context.run_config
+        agreed = Study.from_json(study.read_text(encoding="utf-8"))
+        nodes = Nodes(grid, agreed, seconds(settings, "deadline"))
+        start = time.monotonic()
+        nodes.find(seconds(settings, "wait"))
+        waited = time.monotonic() - start
+        seed = settings.get("seed")
+        result = conduct(
+            agreed,
+            nodes.exchange,
+            seed_bytes(None if seed is None else whole("seed", float(seed), least=0)),
+        )
+        document = describe(result, context.run_id, waited)
+        file = Path(str(settings["out"])) / f"{context.run_id}.json"
+        write(file, as_json(document))
+        announce(result, document, file)
+
+    return app
+
+
+def seconds(settings: Mapping[str, Any], name: str) -> float:
+    """Read a time from the run's configuration."""
+    value = settings[name]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise ValueError(f"{name} must be a number of seconds above 0, not {value!r}")
+    return float(value)
+
+
+class Nodes:
+    """The roster's nodes, and the way to them."""
+
+    def __init__(self, grid: Grid, study: Study, deadline: float) -> None:
+        self.grid = grid
+        self.study = study
+        self.deadline = deadline
+        self.clients: dict[int, int] = {}  # by node
+        self.nameless: list[int] = []
+
+    def find(self, wait: float) -> None:
+        """Wait for the nodes of all clients, but not for ever."""
+        numbers = {name: client for client, name in enumerate(self.study.roster)}
+        end = time.monotonic() + wait
+        while True:
+            nodes = list(self.grid.get_nodes())
+            named = {numbers[n.name]: n.node_id for n in nodes if n.name in numbers}  # one each
+            self.clients = {node: client for client, node in named.items()}
+            self.nameless = [] if self.clients else [n.node_id for n in nodes]
+            if len(self.clients or self.nameless) >= len(numbers) or time.monotonic() > end:
+                return
+            time.sleep(POLL)
+
+    def exchange(self, step: str, requests: Mapping[int, bytes]) -> dict[int, bytes | Lost]:
+        """Take a step's requests to the nodes; who misses the deadline has dropped out."""
+        asked = {node: requests[c] for node, c in self.clients.items() if c in requests}
+        asked |= dict.fromkeys(self.nameless, b"")
+        messages = [
+            Message(
+                RecordDict({RECORD: ConfigRecord({BYTES: request})}),
+                dst_node_id=node,
+                message_type=f"query.{step}",
+            )
+            for node, request in asked.items()
+        ]
+        found: dict[int, bytes | Lost] = {
+            client: Lost("its node is not there")
+            for client in requests
+            if client not in self.clients.values() and not self.nameless
+        }
+        for message in self.grid.send_and_receive(messages, timeout=self.deadline):
+            node = message.metadata.src_node_id
+            reply = read(message)
+            if node in self.nameless and isinstance(reply, bytes):
+                self.meet(node, int.from_bytes(reply[CLIENT], "little"))
+            if node in self.clients:
+                found[self.clients[node]] = reply
+        self.nameless = []
+        return found
+
+    def meet(self, node: int, client: int) -> None:
+        """Take a nameless node at its word, unless another one said the same."""
+        if client < len(self.study.roster) and client not in self.clients.values():
+            self.clients[node] = client
+
+
+def read(message: Message) -> bytes | Lost:
+    """Read a node's reply; nothing that a node says is repeated unless it is a known word."""
+    if message.has_error():
+        return Lost(f"Flower's error {message.error.code}")
+    try:
+        record = message.content.config_records[RECORD]
+        reply = record.get(BYTES)
+        return reply if isinstance(reply, bytes) else Lost(Code(str(record[CODE])).value)
+    except (KeyError, ValueError):
+        return Lost(Code.ERROR.value)
+
+
+def describe(result: FederatedConsensus, run: int, waited: float) -> dict[str, Any]:
+    """All that a run gave and cost, as one JSON document."""
+    why = dict(result.faults)
+    return {
+        "study": result.study.digest,
+        "run": run,
+        "method": result.consensus.method,
+        "threshold": result.study.threshold,
+        "clients": [
+            {
+                "name": name,
+                "in_sum": client in result.survivors,
+                "dropped_before": result.dropped.get(client),
+                "why": why.get(client),
+                "bytes_sent": int(result.bytes_up[client]),
+                "bytes_received": int(result.bytes_down[client]),
+            }
+            for client, name in enumerate(result.study.roster)
+        ],
+        "seconds": {"wait": waited} | result.seconds,
+        "ties": result.consensus.ties,
+        "consensus": places(result.consensus),
+    }
+
+
+def announce(result: FederatedConsensus, document: Mapping[str, Any], file: Path) -> None:
+    """Print what matters: `flwr log` shows it."""
+    print(printable(f"consensus of {len(result.survivors)} clients: {file.resolve()}"))
+    for row in document["consensus"][:SHOWN]:
+        print(printable(f"  {row['place']}  {row['item']}"))
+    for client in document["clients"]:
+        how = "in the sum" if client["in_sum"] else f"dropped before {client['dropped_before']}"
+        print(printable(f"{client['name']}: {how}, {client['bytes_sent']:,} bytes sent"))
+    print(json.dumps({step: round(spent, 3) for step, spent in document["seconds"].items()}))
+
+
+def write(file: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    half = file.with_name(f".{file.name}.part")
+    try:
+        half.write_text(text, encoding="utf-8")
+        half.replace(file)
+    finally:
+        half.unlink(missing_ok=True)
