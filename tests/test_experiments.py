@@ -272,6 +272,28 @@ def test_sushi_panel_is_made_of_files_of_its_layout(tmp_path):
     assert all(path.stat().st_size for path in made.pictures)
 
 
+def test_other_data_are_computed_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(FIGURES["sushi"], "steps", 1)
+    tables = {}
+    for seed in (1, 2):
+        folder = tmp_path / f"data {seed}"
+        folder.mkdir()
+        made_up_sushi(folder, people=30, seed=seed)
+        options = Options(repetitions=1, data=folder)
+        alone = tmp_path / f"alone {seed}"
+        tables[seed] = reproduce(["sushi"], alone, options, formats=())[0].table.read_text()
+        (made,) = reproduce(["sushi"], tmp_path / "out", options, formats=())
+        assert made.table.read_text() == tables[seed]
+    assert tables[1] != tables[2]
+    for file in (tmp_path / "data 1" / "sushi").iterdir():  # the same names, other content
+        file.write_bytes((tmp_path / "data 2" / "sushi" / file.name).read_bytes())
+    options = Options(repetitions=1, data=tmp_path / "data 1")
+    (made,) = reproduce(["sushi"], tmp_path / "out", options, formats=())
+    assert made.table.read_text() == tables[2]
+    (made,) = reproduce(["sushi"], tmp_path / "alone 1", options, formats=())
+    assert made.table.read_text() == tables[2]
+
+
 def test_subsets_grow_in_file_order(tmp_path):
     orders, regions = made_up_sushi(tmp_path)
     figure, options = FIGURES["sushi"], Options(data=tmp_path)

@@ -1,5 +1,6 @@
 """The real-data panels: the Kemeny objective as clients hold more of their samples."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -119,7 +120,14 @@ class Real(Figure):
 
     def load(self, options: Options) -> Rankings | list[Rankings]:
         """Read the data, once."""
-        return cached(self.read, locate(self.name, self.files, options.data))
+        paths = locate(self.name, self.files, options.data)
+        return cached(self.read, paths, digest(paths))
+
+    def stamp(self, options: Options) -> Row:
+        """Tell rows that were made of other files apart, too."""
+        return super().stamp(options) | {
+            "data": digest(locate(self.name, self.files, options.data))
+        }
 
     def subsets(self, step: int, repetition: int, options: Options) -> list[Rankings]:
         """Cut out what the clients hold: the beginning of what is theirs."""
@@ -141,6 +149,7 @@ class Real(Figure):
             rng = self.rng(options, part["step"], repetition)
             for which, rule in RULES.items():
                 scores[which].append(kemeny_score(rule(parts, rng), everything))
+        stamp = self.stamp(options)
         return [
             {
                 "figure": self.name,
@@ -153,7 +162,7 @@ class Real(Figure):
                 "method": method,
                 "where": where,
                 **summary(np.array(values)),
-                **self.stamp(options),
+                **stamp,
             }
             for (method, where), values in scores.items()
         ]
@@ -194,11 +203,33 @@ def locate(name: str, files: Sequence[str], folder: Path | None) -> tuple[Path, 
     return tuple(place / file for file in files)
 
 
+def digest(paths: Sequence[Path]) -> str:
+    """Name the files' content: the beginning of a SHA-256 over theirs.
+
+    The mark before it keeps a table from taking it for a number.
+
+    Examples
+    --------
+    >>> digest([Path("tests/samples/sushi.order")])
+    'sha256:aa816f715ce8'
+    """
+    found = [(path, path.stat()) for path in paths]
+    parts = [content_hash(path, now.st_size, now.st_mtime_ns) for path, now in found]
+    return "sha256:" + hashlib.sha256(b"".join(parts)).hexdigest()[:12]
+
+
+@cache
+def content_hash(path: Path, _size: int, _changed: int) -> bytes:
+    """Hash a file once, as long as it looks the same."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
 @cache
 def cached(
-    read: Callable[[list[Path]], Rankings | list[Rankings]], paths: tuple[Path, ...]
+    read: Callable[[list[Path]], Rankings | list[Rankings]], paths: tuple[Path, ...], _content: str
 ) -> Rankings | list[Rankings]:
-    """Read once what every part needs."""
+    """Read once what every part needs, and again if the files hold something else."""
     return read(list(paths))
 
 

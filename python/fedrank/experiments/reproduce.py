@@ -69,7 +69,7 @@ def reproduce(
     """Make figures: a tidy CSV of each, and pictures.
 
     What is in a table already is kept if it was made with the same seed, number of repetitions
-    and version; so a run that was stopped goes on where it was.
+    and version, of the same data; so a run that was stopped goes on where it was.
 
     Parameters
     ----------
