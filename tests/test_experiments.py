@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import fedrank as fr
 import reference
@@ -219,6 +220,33 @@ def test_pictures_exist_and_have_labelled_axes(tmp_path):
     assert {"Borda", "Lehmer", "Lehmer, nearest", "Kemeny", "federated", "centralized"} == set(
         shown
     )
+
+
+def test_pictures_are_never_of_an_earlier_table(tmp_path, monkeypatch):
+    drawn = []
+
+    def draw(_, rows):
+        drawn.append({(row["seed"], row["repetitions"]) for row in rows})
+        return Figure()
+
+    monkeypatch.setattr(type(FIGURES["bins"]), "draw", draw)
+    reproduce(["bins"], tmp_path, Options(seed=0, repetitions=2))
+    reproduce(["bins"], tmp_path, Options(seed=1, repetitions=2), formats=())
+    assert [path.name for path in tmp_path.iterdir()] == ["bins.csv"]
+    (made,) = reproduce(["bins"], tmp_path, Options(seed=1, repetitions=2))
+    assert all(path.exists() for path in made.pictures)
+    reproduce(["bins"], tmp_path, Options(seed=1, repetitions=2))
+    assert drawn == [{(0, 2)}, {(1, 2)}]  # not a third time: nothing changed
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(FIGURES["bins"]), "draw", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(["bins"], tmp_path, Options(seed=2, repetitions=2))
+    monkeypatch.setattr(type(FIGURES["bins"]), "draw", draw)
+    reproduce(["bins"], tmp_path, Options(seed=2, repetitions=2))
+    assert drawn[2:] == [{(2, 2)}]
 
 
 def test_unknown_figures_are_refused_with_those_that_are():
