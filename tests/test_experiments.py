@@ -260,12 +260,28 @@ def test_no_repetitions_are_refused(tmp_path):
 
 
 def test_data_that_are_missing_are_an_error_alone_and_passed_over_in_a_group(tmp_path):
-    options = Options(repetitions=1, data=tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match="fedrank data fetch sushi"):
+    folder = tmp_path / "no data"
+    folder.mkdir()
+    options = Options(repetitions=1, data=folder)
+    with pytest.raises(FileNotFoundError, match=f"`fedrank data fetch sushi --folder '{folder}'`"):
         reproduce(["sushi"], tmp_path, options)
     made = reproduce(["real"], tmp_path, options)
     assert [each.table for each in made] == [None] * 5
-    assert all(f"fedrank data fetch {each.name}" in each.problem for each in made)
+    assert all(f"fedrank data fetch {each.name} --folder" in each.problem for each in made)
+
+
+def test_the_usual_data_folder_is_not_named_to_fetch_into(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEDRANK_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="`fedrank data fetch sushi` gets it"):
+        reproduce(["sushi"], tmp_path, Options(repetitions=1))
+
+
+def test_a_data_folder_that_is_not_there_is_refused(tmp_path):
+    options = Options(repetitions=1, data=tmp_path / "typo")
+    for names in (["real"], ["sushi"], ["all"]):
+        with pytest.raises(ValueError, match=r"there is no folder .*typo of data"):
+            reproduce(names, tmp_path / "out", options)
+    assert not list(tmp_path.iterdir())
 
 
 def made_up_sushi(folder, people=300, seed=1):

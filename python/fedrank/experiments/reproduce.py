@@ -93,7 +93,9 @@ def reproduce(
     Raises
     ------
     ValueError
-        If a name is unknown, or data are missing.
+        If a name is unknown, or there is no such data folder.
+    FileNotFoundError
+        If data are missing.
 
     Examples
     --------
@@ -106,6 +108,8 @@ def reproduce(
     figures = find(names)
     if options.repetitions is not None and options.repetitions < 1:
         raise ValueError(f"repetitions must be at least 1, not {options.repetitions}")
+    if options.data is not None and not options.data.is_dir():
+        raise ValueError(f"there is no folder {options.data} of data: see --data")
     folder = Path(out)
     table.writable(folder)
     made = []
