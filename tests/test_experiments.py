@@ -4,6 +4,7 @@ import csv
 import math
 import os
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from matplotlib.figure import Figure
 
 import fedrank as fr
 import reference
+from fedrank._progress import Progress
 from fedrank.experiments import FIGURES, Options, find, real, reproduce, synthetic, table
 from fedrank.simulation import simulate
 
@@ -173,11 +175,11 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     run = synthetic.Synthetic.run
     calls = []
 
-    def stopping(self, part, options):
+    def stopping(self, part, options, advance):
         calls.append(part["phi"])
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return run(self, part, options)
+        return run(self, part, options, advance)
 
     monkeypatch.setattr(synthetic.Synthetic, "run", stopping)
     with pytest.raises(KeyboardInterrupt):
@@ -188,7 +190,7 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     reproduce([name], tmp_path, options, formats=())
     assert len(calls) == 7
     monkeypatch.undo()
-    whole = [row for part in figure.parts(options) for row in figure.run(part, options)]
+    whole = [row for part in figure.parts(options) for row in figure.run(part, options, list)]
     assert table.load(tmp_path / f"{name}.csv") == whole
     assert [path.name for path in tmp_path.iterdir()] == [f"{name}.csv"]
 
@@ -263,16 +265,18 @@ def test_data_that_are_missing_are_an_error_alone_and_passed_over_in_a_group(tmp
     folder = tmp_path / "no data"
     folder.mkdir()
     options = Options(repetitions=1, data=folder)
-    with pytest.raises(FileNotFoundError, match=f"`fedrank data fetch sushi --folder '{folder}'`"):
+    with pytest.raises(
+        FileNotFoundError, match=f"'fedrank data fetch sushi' with --folder '{folder}'"
+    ):
         reproduce(["sushi"], tmp_path, options)
     made = reproduce(["real"], tmp_path, options)
     assert [each.table for each in made] == [None] * 5
-    assert all(f"fedrank data fetch {each.name} --folder" in each.problem for each in made)
+    assert all(f"fedrank data fetch {each.name}' with --folder" in each.problem for each in made)
 
 
 def test_the_usual_data_folder_is_not_named_to_fetch_into(tmp_path, monkeypatch):
     monkeypatch.setenv("FEDRANK_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="`fedrank data fetch sushi` gets it"):
+    with pytest.raises(FileNotFoundError, match="'fedrank data fetch sushi' gets it"):
         reproduce(["sushi"], tmp_path, Options(repetitions=1))
 
 
@@ -336,6 +340,34 @@ def test_other_data_are_computed_anew(tmp_path, monkeypatch):
     assert made.table.read_text() == tables[2]
     (made,) = reproduce(["sushi"], tmp_path / "alone 1", options, formats=())
     assert made.table.read_text() == tables[2]
+
+
+@pytest.mark.parametrize("name", ["bins", "synthetic-n10-identity-clients", "sushi"])
+def test_progress_moves_within_a_part_and_ends_when_all_is_done(tmp_path, monkeypatch, name):
+    made_up_sushi(tmp_path, people=30)
+    monkeypatch.setattr(FIGURES["sushi"], "steps", 2)
+    monkeypatch.setattr(synthetic, "STEPS", (1, 2))
+    bars = []
+
+    class Bar(Progress):
+        def __init__(self, label, total):
+            super().__init__(label, total)
+            self.moves = 0
+            bars.append(self)
+
+        def advance(self, steps=1):
+            super().advance(steps)
+            self.moves += 1
+
+    monkeypatch.setattr(sys.modules[reproduce.__module__], "Progress", Bar)
+    options = Options(repetitions=3, data=tmp_path)
+    reproduce([name], tmp_path / "out", options, formats=())
+    reproduce([name], tmp_path / "out", options, formats=())
+    first, again = bars
+    parts = {"bins": 5, "sushi": 2}.get(name, 6)
+    assert first.done == first.total == again.done == again.total
+    assert first.moves == parts * {"bins": 1, "sushi": 3 * len(real.RULES)}.get(name, 2)
+    assert again.moves == parts  # which are known
 
 
 def test_subsets_grow_in_file_order(tmp_path):

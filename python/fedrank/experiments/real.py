@@ -139,7 +139,11 @@ class Real(Figure):
         dealt = self.rng(options, "split", repetition).permutation(len(held))
         return [held[share[:step]] for share in np.array_split(dealt, self.clients)]
 
-    def run(self, part: Row, options: Options) -> list[Row]:
+    def steps_of(self, options: Options) -> int:
+        """Go rule by rule, in every repetition."""
+        return self.repeated(options) * len(RULES)
+
+    def run(self, part: Row, options: Options, advance: Callable[[], None]) -> list[Row]:
         """Evaluate all rules on one size of subsets."""
         held = self.load(options)
         everything = held if isinstance(held, Rankings) else np.concatenate([p.ranks for p in held])
@@ -150,6 +154,7 @@ class Real(Figure):
             rng = self.rng(options, part["step"], repetition)
             for which, rule in RULES.items():
                 scores[which].append(kemeny_score(rule(parts, rng), everything))
+                advance()
         stamp = self.stamp(options)
         return [
             {
@@ -195,11 +200,11 @@ class Real(Figure):
 def locate(name: str, files: Sequence[str], folder: Path | None) -> tuple[Path, ...]:
     """Find the files of a data set, or say how to get them."""
     place = (folder or data.data_folder()) / data.CATALOGUE[name].folder
-    into = "" if folder is None else f" --folder {shlex.quote(str(folder))}"
+    into = "" if folder is None else f" with --folder {shlex.quote(str(folder))}"
     for file in files:
         if not (place / file).is_file():
             raise FileNotFoundError(
-                f"{file} is not in {place}: `fedrank data fetch {name}{into}` gets it or tells "
+                f"{file} is not in {place}: 'fedrank data fetch {name}'{into} gets it or tells "
                 "how; --data says where data are"
             )
     return tuple(place / file for file in files)

@@ -129,13 +129,15 @@ def make(figure: Figure, folder: Path, options: Options, formats: Sequence[str])
     kept = table.matching(table.load(path), figure.stamp(options))
     parts = figure.parts(options)
     rows: list[Row] = []
-    with Progress(figure.name, len(parts)) as progress:
+    steps = figure.steps_of(options)
+    with Progress(figure.name, len(parts) * steps) as progress:
         for part in parts:
-            known = table.matching(kept, part)
-            rows += known or figure.run(part, options)
-            if not known:
+            if known := table.matching(kept, part):
+                rows += known
+                progress.advance(steps)
+            else:
+                rows += figure.run(part, options, progress.advance)
                 replace(path, rows + later(kept, rows))
-            progress.advance()
     if table.load(path) != rows:  # rows of parts that are no longer there
         replace(path, rows)
     return Made(figure.name, path, draw(figure, rows, folder, formats))
