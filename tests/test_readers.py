@@ -150,6 +150,43 @@ def test_preflib_broken_before_2022(write, name, old, new, problem):
         data.read_preflib(write(name, text))
 
 
+def counted(*lines):
+    """A PrefLib file of two alternatives, from counts and orders."""
+    voters = sum(count for count, _ in lines)
+    head = ["# DATA TYPE: toc", "# NUMBER ALTERNATIVES: 2", f"# NUMBER VOTERS: {voters}"]
+    names = ["# ALTERNATIVE NAME 1: a", "# ALTERNATIVE NAME 2: b"]
+    return "\n".join([*head, *names, *(f"{count}: {order}" for count, order in lines)])
+
+
+def test_counts_beyond_memory_are_refused_before_any_ballot_is_written_out(write):
+    with pytest.raises(ValueError, match=r"900000000 ballots .* 134217728 are not; divide"):
+        data.read_preflib(write("six.toc", counted((900_000_000, "1,2"))))
+
+
+def test_counted_lines_are_written_out_a_block_at_a_time_and_move_a_bar(write, monkeypatch):
+    moves = []
+
+    class Bar(_progress.Progress):
+        def advance(self, steps=1):
+            if self.label == "writing ballots out":
+                moves.append(steps)
+
+    monkeypatch.setattr(_files, "Progress", Bar)
+    monkeypatch.setattr(_files, "BLOCK_CELLS", 2000)
+    votes = data.read_preflib(write("many.toc", counted((1500, "1,2"), (700, "2,1"))))
+    assert moves == [1000, 500, 500, 200]
+    assert votes.ranks.tolist() == [[0, 1]] * 1500 + [[1, 0]] * 700
+
+
+def test_a_count_draws_what_as_many_lines_draw(write, monkeypatch):
+    monkeypatch.setattr(_files, "BLOCK_CELLS", 30)
+    together = write("a.toc", counted((50, "{1,2}"), (3, "2,1"), (40, "{1,2}")))
+    apart = [(1, "{1,2}")] * 50 + [(1, "2,1")] * 3 + [(1, "{1,2}")] * 40
+    found = data.read_preflib(together, rng=4)
+    assert 20 < found.ranks[:, 0].sum() < 73
+    assert found == data.read_preflib(write("b.toc", counted(*apart)), rng=4)
+
+
 def test_preflib_refuses_what_would_not_fit(write):
     text = (SAMPLES / "small.soc").read_text().replace("2: 3", f"{10**12}: 3")
     text = text.replace("VOTERS: 3", f"VOTERS: {10**12 + 1}")

@@ -32,7 +32,7 @@ Row: TypeAlias = tuple[int | None, list[Any]]
 
 BLOCK_BYTES = 1 << 18  # read at a time
 BLOCK_CELLS = 1 << 17  # ranked at a time
-MOST_CELLS = 2**31  # of expanded ballots: 8 GiB of ranks
+MOST_CELLS = 2**28  # of expanded ballots: 1 GiB of ranks
 SHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 
 
@@ -295,6 +295,7 @@ class Blocks:
     --------
     >>> blocks = Blocks("a.csv", by_scores("index", None))
     >>> blocks.add([0.5, 2.0])
+    1
     >>> blocks.ranks()
     array([[1, 0]], dtype=int32)
     """
@@ -308,13 +309,20 @@ class Blocks:
         self.n = 0
         self.rows = 0
 
-    def add(self, row: Sequence[Any] | NDArray[np.float64], line: int | None = None) -> None:
-        """Take a row in, and the line to name if it cannot be ranked."""
-        self.block.append(row)
-        self.lines.append(line)
-        self.rows += 1
+    def add(
+        self, row: Sequence[Any] | NDArray[np.float64], line: int | None = None, times: int = 1
+    ) -> int:
+        """Take a row in, and the line to name if it cannot be ranked.
+
+        Returns how many times: as many as there is room for in the block, up to ``times``.
+        """
+        taken = min(times, max(1, -(-BLOCK_CELLS // max(1, len(row))) - len(self.block)))
+        self.block += [row] * taken
+        self.lines += [line] * taken
+        self.rows += taken
         if len(self.block) * len(row) >= BLOCK_CELLS:
             self.flush()
+        return taken
 
     def flush(self) -> None:
         """Rank the rows that wait."""
@@ -380,10 +388,14 @@ class Ballots:
             fail(
                 self.path,
                 None,
-                f"{self.total} ballots of {len(scores)} items are too many to write out",
+                f"{self.total} ballots of {len(scores)} items are too many to write out: "
+                f"{MOST_CELLS // len(scores)} are not; divide the counts",
             )
-        for _ in range(count):
-            self.blocks.add(scores)
+        with Progress("writing ballots out", count) as progress:
+            while count:
+                taken = self.blocks.add(scores, times=count)
+                count -= taken
+                progress.advance(taken)
 
     def rankings(self, items: Sequence[str]) -> Rankings:
         """Return all ballots, complete."""
