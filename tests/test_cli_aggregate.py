@@ -250,6 +250,23 @@ def test_a_failing_write_keeps_the_file_that_was_there(votes, tmp_path):
 # --- terminals, pipes, signals ---
 
 
+@POSIX
+@pytest.mark.parametrize("name", ["/dev/stdin", "-", "/dev/fd/0"])
+def test_standard_input_is_read(votes, name):
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'cat "$1" | "$2" aggregate {name} --json', "sh", votes, COMMAND],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    found, expected = json.loads(done.stdout), json.loads(run("aggregate", votes, "--json").stdout)
+    assert found.pop("file") == name
+    assert expected.pop("file") == str(votes)
+    assert found == expected
+
+
 @pytest.mark.parametrize("width", [80, 40])
 def test_tables_fit_the_terminal_and_lose_no_letter(tmp_path, width):
     long = "a name of sixty letters that no narrow screen can show in one"

@@ -720,6 +720,29 @@ def test_rng_decides_in_every_block(monkeypatch, write):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize("name", ["ranks.csv", "expression_by_gene.csv.gz", "cvr.xlsx", "old.toc"])
+def test_a_pipe_of_any_layout_is_read_whole(tmp_path, name):
+    path = tmp_path / name
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(sample(name),))
+    writer.start()
+    assert data.read(path, rng=1) == data.read(SAMPLES / name, rng=1)
+    writer.join()
+    assert path.is_fifo()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_called_by_its_own_name(tmp_path):
+    path = tmp_path / "votes.csv"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=("a,b\n0,1\n0,x\n",))
+    writer.start()
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}, line 3: 'x' is not a number"):
+        data.read(path)
+    writer.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 def test_a_pipe_is_read(tmp_path):
     path = tmp_path / "pipe.soc"
     os.mkfifo(path)

@@ -15,6 +15,7 @@ from fedrank._input import check_items
 from fedrank.data._files import text_lines
 from fedrank.rankings import Rankings
 
+STDIN = Path("/dev/stdin")
 PANEL = "Reading (without --layout, the file's name and beginning tell)"
 
 
@@ -105,12 +106,14 @@ class Reading:
     def read(self, path: Path, rng: np.random.Generator) -> Rankings:
         """Read a file."""
         check_file(path)
-        return READERS[self.layout](path, rng=rng, **self.options)
+        return READERS[self.layout](place(path), rng=rng, **self.options)
 
     def read_groups(self, path: Path, by: str, rng: np.random.Generator) -> dict[str, Rankings]:
         """Read a file of which a column names the clients."""
         check_file(path)
-        return data.read_groups(path, by, self.layout and self.layout.value, rng, **self.options)
+        return data.read_groups(
+            place(path), by, self.layout and self.layout.value, rng, **self.options
+        )
 
 
 def reading(
@@ -152,8 +155,20 @@ def read_labels(path: Path) -> tuple[Hashable, ...]:
         raise ValueError(f"{path}: {error}") from None
 
 
+def place(path: Path) -> Path:
+    """Where a file is, standard input for ``-``.
+
+    Examples
+    --------
+    >>> place(Path("-")).name, place(Path("votes.csv")).name
+    ('stdin', 'votes.csv')
+    """
+    return STDIN if path == Path("-") else path
+
+
 def check_file(path: Path) -> None:
     """Refuse what is not there, or is a folder."""
+    path = place(path)
     if path.is_dir():
         raise ValueError(f"{path} is a folder: name the files in it, {path / '*'}")
     if not path.exists():

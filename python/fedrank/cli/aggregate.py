@@ -33,7 +33,7 @@ class Ties(StrEnum):
 
 
 def aggregate(
-    file: Annotated[Path, typer.Argument(help="Rankings: PrefLib, ballots, a table, …")],
+    file: Annotated[Path, typer.Argument(help="Rankings: PrefLib, a table, …; - for the input.")],
     method: Annotated[Method, typer.Option(help="How the consensus is found.")] = Method.BORDA,
     ties: Annotated[Ties, typer.Option(help="What decides ties.")] = Ties.RANDOM,
     seed: output.SeedOption = 0,

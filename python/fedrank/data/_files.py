@@ -11,6 +11,8 @@ import importlib
 import io
 import os
 import re
+import shutil
+import tempfile
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,7 +41,40 @@ SHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 def fail(path: PathLike, line: int | None, problem: str) -> NoReturn:
     """Complain of a file, and of a line of it."""
     place = "" if line is None else f", line {line}"
-    raise ValueError(f"{os.fspath(path)}{place}: {problem}") from None
+    said = path.source if isinstance(path, Spooled) else path
+    raise ValueError(f"{os.fspath(said)}{place}: {problem}") from None
+
+
+class Spooled(os.PathLike[str]):
+    """A copy of what came through a pipe, and what the user calls it."""
+
+    def __init__(self, source: PathLike, copy: Path) -> None:
+        self.source = source
+        self.copy = copy
+
+    def __fspath__(self) -> str:
+        return str(self.copy)
+
+
+@contextmanager
+def rereadable(path: PathLike) -> Iterator[PathLike]:
+    """Path that can be opened more than once: of a copy, if it is a pipe's or a terminal's.
+
+    Examples
+    --------
+    >>> with rereadable("tests/samples/ranks.csv") as path:
+    ...     path
+    'tests/samples/ranks.csv'
+    """
+    source = Path(path)
+    if not source.is_fifo() and not source.is_char_device():
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / source.name  # its suffix may tell the layout
+        with source.open("rb") as pipe, copy.open("wb") as file:
+            shutil.copyfileobj(pipe, file)
+        yield Spooled(path, copy)
 
 
 def need(module: str) -> Any:

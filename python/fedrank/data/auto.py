@@ -15,6 +15,7 @@ from fedrank.data._files import (
     first_line,
     is_number,
     open_text,
+    rereadable,
     sheet_rows,
 )
 from fedrank.data.ballots import BLT_HEAD, choice_columns, read_ballots
@@ -61,8 +62,9 @@ def read(path: PathLike, rng: RNG = None) -> Rankings:
     2
     """
     suffix = Path(Path(path).name.lower().removesuffix(".gz")).suffix
-    reader = by_suffix(suffix) or by_content(path, suffix)
-    return reader(path, rng)
+    with rereadable(path) as file:  # opened to look at, and once more to read
+        reader = by_suffix(suffix) or by_content(file, suffix)
+        return reader(file, rng)
 
 
 def by_suffix(suffix: str) -> Reader | None:
