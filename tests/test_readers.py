@@ -418,7 +418,7 @@ def test_expression_as_r_writes_it(write):
 @pytest.mark.parametrize(
     ("text", "options", "problem"),
     [
-        ("id,A,B\ns,1,2\n", {}, "pass genes_in="),
+        ("id,A,B\ns,1,2\n", {}, "say genes_in="),
         ("sample,A,B\ns,1,NA\n", {}, "line 2: 'NA' is not a number"),
         ("sample,A,B\ns,1,\n", {}, "line 2: an empty cell is not a number"),
         ("sample,A,B\ns,1,inf\n", {}, "line 2: 'inf' is not a number"),

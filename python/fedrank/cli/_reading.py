@@ -65,6 +65,10 @@ CandidatesOption = Annotated[
     Path | None,
     option("--candidates", "File of all candidates, one a line, for ballots that name only some."),
 ]
+ChoicesOption = Annotated[
+    list[str] | None,
+    option("--choices", "Column of a ballot's choices, for each of them in turn, best first."),
+]
 OvervoteOption = Annotated[
     Overvote | None, option("--overvote", "Whether an overvote is passed over or ends the ballot.")
 ]
@@ -77,6 +81,7 @@ OWNERS = {
     "genes": Layout.EXPRESSION,
     "genes_in": Layout.EXPRESSION,
     "items": Layout.BALLOTS,
+    "choices": Layout.BALLOTS,
     "overvote": Layout.BALLOTS,
     "keep_blank": Layout.BALLOTS,
 }
@@ -122,6 +127,7 @@ def reading(
     genes: Path | None,
     genes_in: GenesIn | None,
     candidates: Path | None,
+    choices: list[str] | None,
     overvote: Overvote | None,
     keep_blank: bool,
 ) -> Reading:
@@ -132,6 +138,7 @@ def reading(
         "genes": genes,
         "genes_in": genes_in and genes_in.value,
         "items": items,
+        "choices": choices or None,
         "overvote": overvote and overvote.value,
         "keep_blank": keep_blank or None,
     }

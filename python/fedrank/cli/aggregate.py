@@ -45,6 +45,7 @@ def aggregate(
     genes: _reading.GenesOption = None,
     genes_in: _reading.GenesInOption = None,
     candidates: _reading.CandidatesOption = None,
+    choices: _reading.ChoicesOption = None,
     overvote: _reading.OvervoteOption = None,
     keep_blank: _reading.KeepBlankOption = False,
 ) -> None:
@@ -60,7 +61,7 @@ def aggregate(
     Example: fedrank aggregate votes.soc --method kemeny --out consensus.csv
     """
     output.check_out(out, [file])
-    how = _reading.reading(layout, base, genes, genes_in, candidates, overvote, keep_blank)
+    how = _reading.reading(layout, base, genes, genes_in, candidates, choices, overvote, keep_blank)
     rankings = how.read(file, _reading.stream(seed, 0))
     found = fedrank.aggregate(rankings, method.value, ties.value, _reading.stream(seed, 1))
     facts = describe(rankings, found)

@@ -99,7 +99,11 @@ def read_ballots(
             rows = csv_rows(path, lines)
             return read_records(path, rows, items, choices, stop, keep_blank, rng)
         if items is not None or choices is not None:
-            fail(path, 1, "a BLT profile names its own candidates: leave out items and choices")
+            fail(
+                path,
+                1,
+                "a BLT profile names its own candidates: leave them (--candidates) and choices out",
+            )
         return read_blt(path, numbered(lines), keep_blank, rng)
 
 
@@ -211,7 +215,7 @@ def find_columns(
     else:
         columns = [header.index(name.strip()) for name in choices]
     if not columns:
-        fail(path, line, f"no column holds choices among {there}: name them with choices=[…]")
+        fail(path, line, f"no column holds choices among {there}: name them (choices, --choices)")
     return columns
 
 
