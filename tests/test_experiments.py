@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import fedrank as fr
 import reference
 from fedrank._progress import Progress
-from fedrank.experiments import FIGURES, Options, find, real, reproduce, synthetic, table
+from fedrank.experiments import FIGURES, Options, find, pictures, real, reproduce, synthetic, table
 from fedrank.simulation import simulate
 
 DATA = Path(os.environ.get("FEDRANK_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -249,6 +249,19 @@ def test_pictures_are_never_of_an_earlier_table(tmp_path, monkeypatch):
     monkeypatch.setattr(type(FIGURES["bins"]), "draw", draw)
     reproduce(["bins"], tmp_path, Options(seed=2, repetitions=2))
     assert drawn[2:] == [{(2, 2)}]
+
+
+def test_bands_are_whole_when_curves_are_looked_at_closely():
+    rows = [
+        {"x": x, "method": "Borda", "where": "federated", "mean": mean, "standard_error": error}
+        for x, mean, error in [(1, 5.0, 2.0), (2, 4.0, 0.1), (3, 3.5, 1.5)]
+    ]
+    (axes,) = pictures.panels({"a": rows}, None, "x", "x", "y", close=True).axes
+    low, high = axes.get_ylim()
+    assert low < 2.0
+    assert high > 7.0
+    band = axes.collections[0].get_paths()[0].get_extents()
+    assert low < band.ymin < band.ymax < high
 
 
 def test_unknown_figures_are_refused_with_those_that_are():
