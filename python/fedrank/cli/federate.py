@@ -42,12 +42,6 @@ class Party:
     rankings: Rankings
     file: Path | None = None
 
-    @property
-    def raw_bytes(self) -> int:
-        """Bytes that its rankings take if sent as they are."""
-        n = self.rankings.n
-        return -(-len(self.rankings) * n * max(1, (n - 1).bit_length()) // 8)
-
 
 def federate(
     files: Annotated[
@@ -373,7 +367,7 @@ def describe(
                 "dropped_before": result.dropped.get(client),
                 "bytes_sent": int(result.bytes_up[client]),
                 "bytes_received": int(result.bytes_down[client]),
-                "bytes_of_rankings": party.raw_bytes,
+                "bytes_of_rankings": output.raw_bytes(len(party.rankings), rankings.n),
             }
             for client, party in enumerate(parties)
         ],
