@@ -202,7 +202,7 @@ def test_columns_of_ballots_may_be_named_best_first(tmp_path):
         (["votes.csv", "--ties", "coin"], "'coin'"),
         (["votes.csv", "--base", "1"], "look 0-based: pass base=0 (--base 0)"),
         (["ones.csv", "--base", "0"], "look 1-based: pass base=1 (--base 1)"),
-        (["votes.csv", "--layout", "ballots"], "name them (choices, --choices)"),
+        (["votes.csv", "--layout", "ballots"], "name them with choices=[…] (--choices)"),
         (["votes.csv", "--choices", "who"], "there is no column 'who'"),
         (["odd.csv", "--layout", "expression"], "(--genes-in rows)"),
         (["votes.csv", "--base", "2"], "--base"),

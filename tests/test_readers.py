@@ -710,6 +710,18 @@ def test_rows_are_named_by_their_lines_in_every_block(monkeypatch, write):
         data.read_expression(write("e.csv", text), ties="error")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["It was a dark night.\nA shot rang out.\n", "ann\n0\n0\n", "height\n1.8\n", ",a\n0,0\n"],
+)
+def test_one_column_is_not_taken_for_a_table_unless_it_is_said_to_be(write, text):
+    path = write("t.csv", text)
+    with pytest.raises(ValueError, match=r"t\.csv: it has one column.*--layout"):
+        data.read(path)
+    kind = "orders" if "dark" in text else "scores"
+    assert data.read_table(path, kind).n == 1
+
+
 def test_rng_decides_in_every_block(monkeypatch, write):
     path = write("t.csv", "a,b,c\n" + "1,1,1\n" * 500)
     monkeypatch.setattr(_files, "BLOCK_CELLS", 30)

@@ -215,7 +215,11 @@ def find_columns(
     else:
         columns = [header.index(name.strip()) for name in choices]
     if not columns:
-        fail(path, line, f"no column holds choices among {there}: name them (choices, --choices)")
+        fail(
+            path,
+            line,
+            f"no column holds choices among {there}: name them with choices=[…] (--choices)",
+        )
     return columns
 
 
