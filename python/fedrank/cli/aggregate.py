@@ -33,7 +33,9 @@ class Ties(StrEnum):
 
 
 def aggregate(
-    file: Annotated[Path, typer.Argument(help="Rankings: PrefLib, a table, …; - for the input.")],
+    file: Annotated[
+        Path, typer.Argument(help="Rankings: PrefLib, a table, …; - is standard input.")
+    ],
     method: Annotated[Method, typer.Option(help="How the consensus is found.")] = Method.BORDA,
     ties: Annotated[Ties, typer.Option(help="What decides ties.")] = Ties.RANDOM,
     seed: output.SeedOption = 0,
