@@ -15,6 +15,7 @@ help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 demo: .venv/built ## the main job: a federated consensus of 978 genes, tables and a picture
+	@mkdir -p out
 	$(BIN)/fedrank demo --picture out/demo.png
 
 test: .venv/built ## Rust tests, Python tests, doctests

@@ -1,6 +1,7 @@
 """The ``fedrank`` command, run as a process."""
 
 import json
+import math
 import os
 import subprocess
 import sysconfig
@@ -138,13 +139,26 @@ def test_demo_repeats_itself_but_for_the_times():
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_demo_draws_a_picture_and_makes_its_folder(tmp_path, suffix):
-    picture = tmp_path / "new" / "folder" / f"demo.{suffix}"
+def test_demo_draws_a_picture(tmp_path, suffix):
+    picture = tmp_path / f"demo.{suffix}"
     done = run(*SMALL, "--picture", picture)
     assert done.returncode == 0, done.stderr
     assert str(picture) in done.stdout
     start = {"png": b"\x89PNG", "svg": b"<?xml"}[suffix]
     assert picture.read_bytes().startswith(start)
+
+
+def test_a_picture_in_a_folder_that_is_not_there_is_refused_before_any_work(tmp_path):
+    done = run(*SMALL, "--picture", tmp_path / "new" / "demo.png")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"there is no folder {tmp_path / 'new'}" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_bytes_of_rankings_are_rounded_up():
+    sizes = ["--items", "5", "--clients", "3", "--samples", "3", "--dropouts", "0"]
+    found = json.loads(run("demo", *sizes, "--json").stdout)
+    assert found["central"]["bytes_up"] == math.ceil(3 * 5 * 3 / 8)  # 3 bits a position
 
 
 def test_demo_takes_the_smallest_sizes_and_phi_0(tmp_path):

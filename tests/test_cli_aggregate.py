@@ -179,6 +179,17 @@ def test_a_link_to_the_file_stays_a_link(votes, tmp_path):
     assert real.read_text().startswith("place,item,score")
 
 
+def test_columns_of_ballots_may_be_named_best_first(tmp_path):
+    file = tmp_path / "ballots.csv"
+    file.write_text("then,town,favourite\nAnn,Orono,Bob\nAnn,Bangor,Cy\nAnn,Orono,Bob\n")
+    options = ["--choices", "favourite", "--choices", "then", "--json"]
+    found = json.loads(run("aggregate", file, *options).stdout)
+    orders = {"Bob": [0, 2, 0], "Ann": [1, 1, 1], "Cy": [2, 0, 2]}  # the rest is no choice
+    assert {row["item"]: row["score"] for row in found["consensus"]} == {
+        name: pytest.approx(sum(places) / 3) for name, places in orders.items()
+    }
+
+
 # --- bad input ---
 
 
@@ -189,7 +200,11 @@ def test_a_link_to_the_file_stays_a_link(votes, tmp_path):
         (["folder"], "folder is a folder"),
         (["votes.csv", "--method", "best"], "'best'"),
         (["votes.csv", "--ties", "coin"], "'coin'"),
-        (["votes.csv", "--base", "1"], "look 0-based"),
+        (["votes.csv", "--base", "1"], "look 0-based: pass base=0 (--base 0)"),
+        (["ones.csv", "--base", "0"], "look 1-based: pass base=1 (--base 1)"),
+        (["votes.csv", "--layout", "ballots"], "name them with choices=[…] (--choices)"),
+        (["votes.csv", "--choices", "who"], "there is no column 'who'"),
+        (["odd.csv", "--layout", "expression"], "(--genes-in rows)"),
         (["votes.csv", "--base", "2"], "--base"),
         (["votes.csv", "--base", "1", "--layout", "ballots"], "--base goes with --layout ranks"),
         (["votes.csv", "--keep-blank", "--base", "1"], "--keep-blank goes with --layout ballots"),
@@ -209,6 +224,8 @@ def test_bad_input_is_refused_in_one_line_and_leaves_nothing(votes, tmp_path, ar
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "broken.csv").write_text("a,b\n0,1\n0,0\n")
+    (tmp_path / "ones.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "odd.csv").write_text("id,A,B\ns,1,2\n")
     before = sorted(tmp_path.rglob("*"))
     done = subprocess.run(
         [COMMAND, "aggregate", *arguments],
@@ -248,6 +265,23 @@ def test_a_failing_write_keeps_the_file_that_was_there(votes, tmp_path):
 
 
 # --- terminals, pipes, signals ---
+
+
+@POSIX
+@pytest.mark.parametrize("name", ["/dev/stdin", "-", "/dev/fd/0"])
+def test_standard_input_is_read(votes, name):
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'cat "$1" | "$2" aggregate {name} --json', "sh", votes, COMMAND],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    found, expected = json.loads(done.stdout), json.loads(run("aggregate", votes, "--json").stdout)
+    assert found.pop("file") == name
+    assert expected.pop("file") == str(votes)
+    assert found == expected
 
 
 @pytest.mark.parametrize("width", [80, 40])

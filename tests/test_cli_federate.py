@@ -293,6 +293,15 @@ def test_kemeny_of_all_pairs_is_a_ranking_of_least_distance(files):
         (["*", "--method", "lehmer", "--unquantized"], "--unquantized goes with --method borda"),
         (["*", "--low-bits", "2"], "--low-bits goes with --method lehmer"),
         (["*", "--method", "lehmer", "--low-bits", "few"], "not 'few'"),
+        (
+            ["*", "--method", "lehmer", "--low-bits", "32"],
+            "--low-bits must be a whole number up to",
+        ),
+        (
+            ["*", "--method", "lehmer", "--low-bits", "paper", "--phi", "0.9"],
+            "--low-bits paper: phi is too large",
+        ),
+        (["*", "--choices", "a", "--layout", "ranks"], "--choices goes with --layout ballots"),
         (["*", "--max-samples", "4"], "client 'south' has 5 rankings, more than --max-samples 4"),
         (["*", "--phi", "nan"], "phi"),
         (["*", "--out", "absent/consensus.csv"], "there is no folder"),

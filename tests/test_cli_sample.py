@@ -62,7 +62,7 @@ def test_aggregate_reads_back_the_center(tmp_path, form):
 def test_one_item_is_read_back_too(tmp_path, form):
     out = tmp_path / "votes.csv"
     run("sample", "--items", "1", "--size", "2", "--as", form, "--out", out)
-    found = json.loads(run("aggregate", out, "--json").stdout)
+    found = json.loads(run("aggregate", out, "--layout", form, "--json").stdout)
     assert (found["rankings"], found["items"], found["kemeny_score"]) == (2, 1, 0)
 
 
@@ -82,6 +82,10 @@ def test_json_says_what_was_drawn(tmp_path):
         ([], "give one of --items"),
         (["--items", "3", "--center", "a,b"], "give one of --items"),
         (["--items", "0"], "--items"),
+        (["--items", "999999999999"], "999999999999 is not in the range"),
+        (["--items", "16777216"], "100 rankings of 16777216 items are too many: at most 64"),
+        (["--items", "3", "--size", "999999999999"], "too many: at most 357913941"),
+        (["--center", "a,b", "--size", "600000000"], "of 2 items are too many"),
         (["--items", "3", "--phi", "2"], "--phi"),
         (["--items", "3", "--phi", "nan"], "phi"),
         (["--items", "3", "--size", "0"], "--size"),

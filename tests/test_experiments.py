@@ -1,21 +1,24 @@
 """The figures' tables against the definitions, curve by curve; pictures; going on after a stop."""
 
 import csv
+import itertools
 import math
 import os
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import fedrank as fr
 import reference
-from fedrank.experiments import FIGURES, Options, find, real, reproduce, synthetic, table
+from fedrank._progress import Progress
+from fedrank.experiments import FIGURES, Options, find, pictures, real, reproduce, synthetic, table
 from fedrank.simulation import simulate
 
 DATA = Path(os.environ.get("FEDRANK_DATA", Path(__file__).parents[2] / "shared" / "data"))
-REPETITIONS = 100
 
 
 def center_in_words(name, n, source):
@@ -76,55 +79,80 @@ def assert_curves_agree(ours, theirs, repetitions):
             assert abs(gap / error) < 5, (rule, gap, error)
 
 
-def points_of(figure, phi, steps, repetitions=REPETITIONS):
+def points_of(name, sweep, phis, steps, repetitions, folder, monkeypatch):
+    """Means and errors in the CSV that is written, by dispersion and step, then by rule."""
+    monkeypatch.setattr(synthetic, "PHIS", phis)
+    monkeypatch.setattr(synthetic, "STEPS", steps)
     options = Options(seed=5, repetitions=repetitions)
-    for step in steps:
-        rows = figure.point(phi, step, options)
-        yield {(row["method"], row["where"]): (row["mean"], row["standard_error"]) for row in rows}
+    (made,) = reproduce([name], folder, options, formats=())
+    points = {(phi, step): {} for phi in phis for step in steps}
+    with made.table.open(newline="") as file:
+        for row in csv.DictReader(file):
+            point = points[float(row["phi"]), int(row[sweep])]
+            values = float(row["mean"]), float(row["standard_error"])
+            assert point.setdefault((row["method"], row["where"]), values) is values  # once
+    assert all(point.keys() == RULES.keys() for point in points.values())
+    return points
 
 
-def check_panel(n, center, sweep, phi, steps, rules, repetitions=REPETITIONS):
-    figure = FIGURES[f"synthetic-n{n}-{center}-{sweep}"]
-    ours = [
-        {rule: point[rule] for rule in rules}
-        for point in points_of(figure, phi, steps, repetitions)
-    ]
-    source = random.Random(f"{n} {center} {sweep} {phi}")
-    theirs = []
-    for step in steps:
-        sizes = {"clients": 10, "samples": 10, sweep: step}
-        theirs.append(
-            reference_point(
-                n, phi, center, repetitions=repetitions, rules=rules, source=source, **sizes
-            )
-        )
-    assert_curves_agree(ours, theirs, repetitions)
+@pytest.fixture
+def check_panel(tmp_path, monkeypatch):
+    """Compare the curves of a panel's CSV, one a dispersion and a rule, with the definitions."""
+
+    def check(n, center, sweep, phis, steps, rules, repetitions):
+        name = f"synthetic-n{n}-{center}-{sweep}"
+        points = points_of(name, sweep, phis, steps, repetitions, tmp_path, monkeypatch)
+        for phi in phis:
+            source = random.Random(f"{n} {center} {sweep} {phi}")
+            theirs = []
+            for step in steps:
+                sizes = {"clients": 10, "samples": 10, sweep: step}
+                given = {"repetitions": repetitions, "rules": rules, "source": source}
+                theirs.append(reference_point(n, phi, center, **sizes, **given))
+            assert_curves_agree([points[phi, step] for step in steps], theirs, repetitions)
+
+    return check
 
 
 FAST = [rule for rule in RULES if rule[0] != "Kemeny"]
+KEMENY = [rule for rule in RULES if rule[0] == "Kemeny"]
 
 
-@pytest.mark.parametrize("sweep", synthetic.SWEEPS)
-@pytest.mark.parametrize("center", synthetic.CENTERS)
-def test_curves_of_ten_items_agree_with_the_definitions(center, sweep):
-    check_panel(10, center, sweep, 0.5, (1, 2, 5), FAST)
+@pytest.mark.parametrize(
+    ("center", "sweep", "phis"),
+    [
+        (center, sweep, ((0.1, 0.3, 0.5), (0.2, 0.4, 0.6))[(i + j) % 2])
+        for i, center in enumerate(synthetic.CENTERS)
+        for j, sweep in enumerate(synthetic.SWEEPS)
+    ],
+)
+def test_curves_of_ten_items_agree_with_the_definitions(check_panel, center, sweep, phis):
+    check_panel(10, center, sweep, phis, (1, 4), FAST, 40)
 
 
-def test_curves_of_twenty_items_agree_with_the_definitions():
-    check_panel(20, "authors", "samples", 0.4, (2,), FAST, repetitions=40)
+def test_curves_of_twenty_items_agree_with_the_definitions(check_panel):
+    check_panel(20, "authors", "samples", (0.4,), (1, 3), FAST, 20)
 
 
-def test_kemeny_curve_agrees_with_the_definition():
-    check_panel(10, "random", "samples", 0.6, (1, 2), [("Kemeny", "centralized")])
+def test_kemeny_curves_agree_with_the_definition(check_panel):
+    check_panel(10, "random", "samples", (0.3, 0.6), (1, 2), KEMENY, 60)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("phi", synthetic.PHIS)
 @pytest.mark.parametrize("sweep", synthetic.SWEEPS)
 @pytest.mark.parametrize("center", synthetic.CENTERS)
 @pytest.mark.parametrize("n", synthetic.SIZES)
-def test_every_panel_agrees_with_the_definitions(n, center, sweep, phi):
-    check_panel(n, center, sweep, phi, (1, 2, 5, 12), FAST)
+def test_every_panel_agrees_with_the_definitions(check_panel, n, center, sweep):
+    rules = FAST + KEMENY if n == 10 else FAST
+    check_panel(n, center, sweep, synthetic.PHIS, (1, 2, 5, 12), rules, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("center", "sweep", "phi"), [("authors", "samples", 0.5), ("random", "clients", 0.6)]
+)
+def test_all_points_of_a_curve_agree_with_the_definitions(check_panel, center, sweep, phi):
+    check_panel(10, center, sweep, (phi,), tuple(synthetic.STEPS), FAST + KEMENY, 30)
 
 
 def test_bins_are_the_midpoints_of_expected_positions_and_sampling_agrees(tmp_path):
@@ -172,11 +200,11 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     run = synthetic.Synthetic.run
     calls = []
 
-    def stopping(self, part, options):
+    def stopping(self, part, options, advance):
         calls.append(part["phi"])
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return run(self, part, options)
+        return run(self, part, options, advance)
 
     monkeypatch.setattr(synthetic.Synthetic, "run", stopping)
     with pytest.raises(KeyboardInterrupt):
@@ -187,7 +215,7 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     reproduce([name], tmp_path, options, formats=())
     assert len(calls) == 7
     monkeypatch.undo()
-    whole = [row for part in figure.parts(options) for row in figure.run(part, options)]
+    whole = [row for part in figure.parts(options) for row in figure.run(part, options, list)]
     assert table.load(tmp_path / f"{name}.csv") == whole
     assert [path.name for path in tmp_path.iterdir()] == [f"{name}.csv"]
 
@@ -197,6 +225,13 @@ def test_other_repetitions_or_seed_are_computed_anew(tmp_path):
     reproduce(["bins"], tmp_path, first, formats=())
     reproduce(["bins"], tmp_path, Options(repetitions=20), formats=())
     assert {row["repetitions"] for row in table.load(tmp_path / "bins.csv")} == {20}
+    before = table.load(tmp_path / "bins.csv")
+    reproduce(["bins"], tmp_path, Options(repetitions=20, seed=1), formats=())
+    after = table.load(tmp_path / "bins.csv")
+    assert {row["seed"] for row in before} == {0}
+    assert {row["seed"] for row in after} == {1}
+    assert [row["expected"] for row in before] == [row["expected"] for row in after]
+    assert [row["mean"] for row in before] != [row["mean"] for row in after]
 
 
 def test_a_damaged_table_is_made_again(tmp_path):
@@ -221,6 +256,46 @@ def test_pictures_exist_and_have_labelled_axes(tmp_path):
     )
 
 
+def test_pictures_are_never_of_an_earlier_table(tmp_path, monkeypatch):
+    drawn = []
+
+    def draw(_, rows):
+        drawn.append({(row["seed"], row["repetitions"]) for row in rows})
+        return Figure()
+
+    monkeypatch.setattr(type(FIGURES["bins"]), "draw", draw)
+    reproduce(["bins"], tmp_path, Options(seed=0, repetitions=2))
+    reproduce(["bins"], tmp_path, Options(seed=1, repetitions=2), formats=())
+    assert [path.name for path in tmp_path.iterdir()] == ["bins.csv"]
+    (made,) = reproduce(["bins"], tmp_path, Options(seed=1, repetitions=2))
+    assert all(path.exists() for path in made.pictures)
+    reproduce(["bins"], tmp_path, Options(seed=1, repetitions=2))
+    assert drawn == [{(0, 2)}, {(1, 2)}]  # not a third time: nothing changed
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(FIGURES["bins"]), "draw", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(["bins"], tmp_path, Options(seed=2, repetitions=2))
+    monkeypatch.setattr(type(FIGURES["bins"]), "draw", draw)
+    reproduce(["bins"], tmp_path, Options(seed=2, repetitions=2))
+    assert drawn[2:] == [{(2, 2)}]
+
+
+def test_bands_are_whole_when_curves_are_looked_at_closely():
+    rows = [
+        {"x": x, "method": "Borda", "where": "federated", "mean": mean, "standard_error": error}
+        for x, mean, error in [(1, 5.0, 2.0), (2, 4.0, 0.1), (3, 3.5, 1.5)]
+    ]
+    (axes,) = pictures.panels({"a": rows}, None, "x", "x", "y", close=True).axes
+    low, high = axes.get_ylim()
+    assert low < 2.0
+    assert high > 7.0
+    band = axes.collections[0].get_paths()[0].get_extents()
+    assert low < band.ymin < band.ymax < high
+
+
 def test_unknown_figures_are_refused_with_those_that_are():
     with pytest.raises(ValueError, match="there is no figure 'fig3'; there are all, synthetic"):
         find(["fig3"])
@@ -232,20 +307,38 @@ def test_no_repetitions_are_refused(tmp_path):
 
 
 def test_data_that_are_missing_are_an_error_alone_and_passed_over_in_a_group(tmp_path):
-    options = Options(repetitions=1, data=tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match="fedrank data fetch sushi"):
+    folder = tmp_path / "no data"
+    folder.mkdir()
+    options = Options(repetitions=1, data=folder)
+    with pytest.raises(
+        FileNotFoundError, match=f"'fedrank data fetch sushi' with --folder '{folder}'"
+    ):
         reproduce(["sushi"], tmp_path, options)
     made = reproduce(["real"], tmp_path, options)
     assert [each.table for each in made] == [None] * 5
-    assert all(f"fedrank data fetch {each.name}" in each.problem for each in made)
+    assert all(f"fedrank data fetch {each.name}' with --folder" in each.problem for each in made)
 
 
-def made_up_sushi(folder, people=300, seed=1):
-    """Files in the layout of the sushi data, about a known center."""
+def test_the_usual_data_folder_is_not_named_to_fetch_into(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEDRANK_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="'fedrank data fetch sushi' gets it"):
+        reproduce(["sushi"], tmp_path, Options(repetitions=1))
+
+
+def test_a_data_folder_that_is_not_there_is_refused(tmp_path):
+    options = Options(repetitions=1, data=tmp_path / "typo")
+    for names in (["real"], ["sushi"], ["all"]):
+        with pytest.raises(ValueError, match=r"there is no folder .*typo of data"):
+            reproduce(names, tmp_path / "out", options)
+    assert not list(tmp_path.iterdir())
+
+
+def made_up_sushi(folder, people=300, seed=1, n=10, clients=11, phi=0.7):
+    """Files in the layout of the sushi data, about a known center; client 10 is none."""
     source = np.random.default_rng(seed)
-    orders = fr.Mallows(0.7, n=10).sample(people, rng=source).orders()
-    regions = np.arange(people) % 11
-    lines = ["10 1", *("0 10 " + " ".join(map(str, order)) for order in orders)]
+    orders = fr.Mallows(phi, n=n).sample(people, rng=source).orders()
+    regions = np.arange(people) % clients
+    lines = [f"{n} 1", *(f"0 {n} " + " ".join(map(str, order)) for order in orders)]
     (folder / "sushi").mkdir()
     (folder / "sushi" / "sushi3a.5000.10.order").write_text("\n".join(lines) + "\n")
     people = (
@@ -270,6 +363,131 @@ def test_sushi_panel_is_made_of_files_of_its_layout(tmp_path):
     assert last["Borda", "centralized"] == pytest.approx(score, abs=1e-3)
     assert last["Kemeny", "centralized"] <= min(last.values())
     assert all(path.stat().st_size for path in made.pictures)
+
+
+DRAWN = {  # rules that break ties evenly: their scores are compared in the mean
+    ("Borda", "federated"): lambda parts, source: reference.federated_borda(parts, 0.6, source),
+    ("Lehmer", "federated"): lambda parts, source: reference.federated_lehmer(
+        parts,
+        reference.paper_low_bits(0.6, len(parts[0][0]), len(parts) * max(map(len, parts))),
+        "paper",
+        source,
+    ),
+    ("Lehmer, nearest", "federated"): lambda parts, source: reference.federated_lehmer(
+        parts, 0, "nearest", source
+    ),
+    ("Borda", "centralized"): reference.central_borda,
+    ("Lehmer", "centralized"): reference.central_lehmer,
+}
+
+
+def footrules_of_footrules(parts):
+    """All rankings that the footrule consensus of some clients' consensuses may be."""
+    local = [reference.footrule_consensus(part)[1] for part in parts]
+    return set().union(
+        *(reference.footrule_consensus(sent)[1] for sent in itertools.product(*local))
+    )
+
+
+LISTED = {  # rules that have several right answers at times: the score is between theirs
+    ("Footrule", "federated"): footrules_of_footrules,
+    ("Kemeny", "federated"): lambda parts: reference.kemeny(reference.together(parts))[1],
+    ("Footrule", "centralized"): lambda parts: reference.footrule_consensus(
+        reference.together(parts)
+    )[1],
+    ("Kemeny", "centralized"): lambda parts: reference.kemeny(reference.together(parts))[1],
+}
+
+
+def test_rules_on_real_panels_agree_with_the_definitions(tmp_path, monkeypatch):
+    clients, steps, repetitions = 3, 3, 60
+    # So that no rule has the score of another at all steps.
+    given = {"people": 42, "seed": 29, "n": 5, "clients": clients, "phi": 0.9}
+    orders, regions = made_up_sushi(tmp_path, **given)
+    monkeypatch.setattr(FIGURES["sushi"], "steps", steps)
+    monkeypatch.setattr(FIGURES["sushi"], "clients", clients)
+    options = Options(repetitions=repetitions, data=tmp_path)
+    (made,) = reproduce(["sushi"], tmp_path / "out", options, formats=())
+    with made.table.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {(row["method"], row["where"]) for row in rows} == DRAWN.keys() | LISTED.keys()
+    ranks = [reference.inverse(order.tolist()) for order in orders]
+    held = [[r for r, k in zip(ranks, regions, strict=True) if k == c] for c in range(clients)]
+
+    def score(found):
+        return sum(reference.kendall(found, r) for r in ranks) / (len(ranks) * 5)
+
+    source, sure = random.Random(4), set()
+    for row in rows:
+        which = row["method"], row["where"]
+        parts = [part[: math.ceil(len(part) * int(row["step"]) / steps)] for part in held]
+        mean, error = float(row["mean"]), float(row["standard_error"])
+        if which in LISTED:
+            scores = [score(found) for found in LISTED[which](parts)]
+            assert min(scores) - 1e-12 <= mean <= max(scores) + 1e-12, (row, scores)
+            sure |= {which} if max(scores) == min(scores) else set()
+        else:
+            scores = [score(DRAWN[which](parts, source)) for _ in range(repetitions)]
+            gap = abs(mean - np.mean(scores))
+            spread = math.hypot(error, np.std(scores, ddof=1) / math.sqrt(repetitions))
+            assert gap <= max(5 * spread, 1e-12), (row, np.mean(scores))
+    assert sure == LISTED.keys()  # each had a step with one right score
+    curves = {}
+    for row in rows:
+        curves.setdefault((row["method"], row["where"]), []).append(row["mean"])
+    both = curves.pop(("Kemeny", "federated")), curves.pop(("Kemeny", "centralized"))
+    assert all(curve not in both for curve in curves.values())
+    assert len(set(map(tuple, curves.values()))) == len(curves)
+
+
+def test_other_data_are_computed_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(FIGURES["sushi"], "steps", 1)
+    tables = {}
+    for seed in (1, 2):
+        folder = tmp_path / f"data {seed}"
+        folder.mkdir()
+        made_up_sushi(folder, people=30, seed=seed)
+        options = Options(repetitions=1, data=folder)
+        alone = tmp_path / f"alone {seed}"
+        tables[seed] = reproduce(["sushi"], alone, options, formats=())[0].table.read_text()
+        (made,) = reproduce(["sushi"], tmp_path / "out", options, formats=())
+        assert made.table.read_text() == tables[seed]
+    assert tables[1] != tables[2]
+    for file in (tmp_path / "data 1" / "sushi").iterdir():  # the same names, other content
+        file.write_bytes((tmp_path / "data 2" / "sushi" / file.name).read_bytes())
+    options = Options(repetitions=1, data=tmp_path / "data 1")
+    (made,) = reproduce(["sushi"], tmp_path / "out", options, formats=())
+    assert made.table.read_text() == tables[2]
+    (made,) = reproduce(["sushi"], tmp_path / "alone 1", options, formats=())
+    assert made.table.read_text() == tables[2]
+
+
+@pytest.mark.parametrize("name", ["bins", "synthetic-n10-identity-clients", "sushi"])
+def test_progress_moves_within_a_part_and_ends_when_all_is_done(tmp_path, monkeypatch, name):
+    made_up_sushi(tmp_path, people=30)
+    monkeypatch.setattr(FIGURES["sushi"], "steps", 2)
+    monkeypatch.setattr(synthetic, "STEPS", (1, 2))
+    bars = []
+
+    class Bar(Progress):
+        def __init__(self, label, total):
+            super().__init__(label, total)
+            self.moves = 0
+            bars.append(self)
+
+        def advance(self, steps=1):
+            super().advance(steps)
+            self.moves += 1
+
+    monkeypatch.setattr(sys.modules[reproduce.__module__], "Progress", Bar)
+    options = Options(repetitions=3, data=tmp_path)
+    reproduce([name], tmp_path / "out", options, formats=())
+    reproduce([name], tmp_path / "out", options, formats=())
+    first, again = bars
+    parts = {"bins": 5, "sushi": 2}.get(name, 6)
+    assert first.done == first.total == again.done == again.total
+    assert first.moves == parts * {"bins": 1, "sushi": 3 * len(real.RULES)}.get(name, 2)
+    assert again.moves == parts  # which are known
 
 
 def test_subsets_grow_in_file_order(tmp_path):

@@ -161,7 +161,7 @@ def test_integers_beyond_64_bits_are_refused():
 
 
 def test_a_0_based_row_with_base_1_is_told_so():
-    with pytest.raises(ValueError, match=r"must be 1\.\.3, .* look 0-based: leave out base=1"):
+    with pytest.raises(ValueError, match=r"must be 1\.\.3, .* look 0-based: pass base=0"):
         Rankings([[0, 1, 2]], base=1)
 
 

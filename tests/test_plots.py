@@ -542,6 +542,12 @@ def test_an_unknown_suffix_is_refused_before_anything_is_made(name, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_folder_that_is_not_there_is_refused_and_not_made(tmp_path):
+    with pytest.raises(ValueError, match=r"a\.png: there is no folder .*absent"):
+        plots.save(plots.bins(3, 0.5), tmp_path / "absent" / "a.png")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_figure_of_pyplot_is_saved_and_stays_the_callers(tmp_path):
     figure, ax = plt.subplots()
     plots.bins(3, 0.5, ax=ax)

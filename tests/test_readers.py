@@ -150,6 +150,43 @@ def test_preflib_broken_before_2022(write, name, old, new, problem):
         data.read_preflib(write(name, text))
 
 
+def counted(*lines):
+    """A PrefLib file of two alternatives, from counts and orders."""
+    voters = sum(count for count, _ in lines)
+    head = ["# DATA TYPE: toc", "# NUMBER ALTERNATIVES: 2", f"# NUMBER VOTERS: {voters}"]
+    names = ["# ALTERNATIVE NAME 1: a", "# ALTERNATIVE NAME 2: b"]
+    return "\n".join([*head, *names, *(f"{count}: {order}" for count, order in lines)])
+
+
+def test_counts_beyond_memory_are_refused_before_any_ballot_is_written_out(write):
+    with pytest.raises(ValueError, match=r"900000000 ballots .* 134217728 are not; divide"):
+        data.read_preflib(write("six.toc", counted((900_000_000, "1,2"))))
+
+
+def test_counted_lines_are_written_out_a_block_at_a_time_and_move_a_bar(write, monkeypatch):
+    moves = []
+
+    class Bar(_progress.Progress):
+        def advance(self, steps=1):
+            if self.label == "writing ballots out":
+                moves.append(steps)
+
+    monkeypatch.setattr(_files, "Progress", Bar)
+    monkeypatch.setattr(_files, "BLOCK_CELLS", 2000)
+    votes = data.read_preflib(write("many.toc", counted((1500, "1,2"), (700, "2,1"))))
+    assert moves == [1000, 500, 500, 200]
+    assert votes.ranks.tolist() == [[0, 1]] * 1500 + [[1, 0]] * 700
+
+
+def test_a_count_draws_what_as_many_lines_draw(write, monkeypatch):
+    monkeypatch.setattr(_files, "BLOCK_CELLS", 30)
+    together = write("a.toc", counted((50, "{1,2}"), (3, "2,1"), (40, "{1,2}")))
+    apart = [(1, "{1,2}")] * 50 + [(1, "2,1")] * 3 + [(1, "{1,2}")] * 40
+    found = data.read_preflib(together, rng=4)
+    assert 20 < found.ranks[:, 0].sum() < 73
+    assert found == data.read_preflib(write("b.toc", counted(*apart)), rng=4)
+
+
 def test_preflib_refuses_what_would_not_fit(write):
     text = (SAMPLES / "small.soc").read_text().replace("2: 3", f"{10**12}: 3")
     text = text.replace("VOTERS: 3", f"VOTERS: {10**12 + 1}")
@@ -381,7 +418,7 @@ def test_expression_as_r_writes_it(write):
 @pytest.mark.parametrize(
     ("text", "options", "problem"),
     [
-        ("id,A,B\ns,1,2\n", {}, "pass genes_in="),
+        ("id,A,B\ns,1,2\n", {}, "say genes_in="),
         ("sample,A,B\ns,1,NA\n", {}, "line 2: 'NA' is not a number"),
         ("sample,A,B\ns,1,\n", {}, "line 2: an empty cell is not a number"),
         ("sample,A,B\ns,1,inf\n", {}, "line 2: 'inf' is not a number"),
@@ -673,6 +710,18 @@ def test_rows_are_named_by_their_lines_in_every_block(monkeypatch, write):
         data.read_expression(write("e.csv", text), ties="error")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["It was a dark night.\nA shot rang out.\n", "ann\n0\n0\n", "height\n1.8\n", ",a\n0,0\n"],
+)
+def test_one_column_is_not_taken_for_a_table_unless_it_is_said_to_be(write, text):
+    path = write("t.csv", text)
+    with pytest.raises(ValueError, match=r"t\.csv: it has one column.*--layout"):
+        data.read(path)
+    kind = "orders" if "dark" in text else "scores"
+    assert data.read_table(path, kind).n == 1
+
+
 def test_rng_decides_in_every_block(monkeypatch, write):
     path = write("t.csv", "a,b,c\n" + "1,1,1\n" * 500)
     monkeypatch.setattr(_files, "BLOCK_CELLS", 30)
@@ -680,6 +729,29 @@ def test_rng_decides_in_every_block(monkeypatch, write):
     assert first == second
     blocks = [first.ranks[i : i + 10].tolist() for i in range(0, 500, 10)]
     assert all(blocks.count(block) == 1 for block in blocks)  # each has randomness of its own
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize("name", ["ranks.csv", "expression_by_gene.csv.gz", "cvr.xlsx", "old.toc"])
+def test_a_pipe_of_any_layout_is_read_whole(tmp_path, name):
+    path = tmp_path / name
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(sample(name),))
+    writer.start()
+    assert data.read(path, rng=1) == data.read(SAMPLES / name, rng=1)
+    writer.join()
+    assert path.is_fifo()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_called_by_its_own_name(tmp_path):
+    path = tmp_path / "votes.csv"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=("a,b\n0,1\n0,x\n",))
+    writer.start()
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}, line 3: 'x' is not a number"):
+        data.read(path)
+    writer.join()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")

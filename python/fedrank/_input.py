@@ -163,9 +163,9 @@ def describe_fault(ranks: NDArray[np.int32], row: int, rank: int, base: int) -> 
     text = f"row {row} is not a ranking: positions must be {base}..{base + n - 1}, and {problem}"
     ordered = np.sort(ranks[row])
     if base == 0 and np.array_equal(ordered, np.arange(1, n + 1)):
-        return f"{text}; these look 1-based: pass base=1"
+        return f"{text}; these look 1-based: pass base=1 (--base 1)"
     if base == 1 and np.array_equal(ordered, np.arange(-1, n - 1)):
-        return f"{text}; these look 0-based: leave out base=1"
+        return f"{text}; these look 0-based: pass base=0 (--base 0)"
     return text
 
 

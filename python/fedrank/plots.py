@@ -764,7 +764,7 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If the suffix is another one.
+        If the suffix is another one, or there is no such folder.
 
     Examples
     --------
@@ -817,7 +817,7 @@ def settled(figure: Figure) -> Iterator[None]:
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
-    """Refuse a picture's name that `save` cannot write, and make its folder.
+    """Refuse a picture's name that `save` cannot write.
 
     Examples
     --------
@@ -828,7 +828,8 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
         raise ValueError(f"{target} should end in one of {', '.join(FORMATS)}")
-    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.parent.is_dir():
+        raise ValueError(f"{target}: there is no folder {target.parent}")
     return target
 
 

@@ -20,6 +20,7 @@ from fedrank.partial import as_partial
 from fedrank.rankings import as_rankings
 
 MAX_SAMPLES = 65_535  # where a scheme needs a bound and none is given
+MOST_LOW_BITS = 31
 
 
 class Segment(NamedTuple):
@@ -311,7 +312,7 @@ class Lehmer(ConsensusScheme):
                 raise ValueError('low_bits="paper" needs max_samples: its formula has M in it')
             total = float(self.clients * self.max_samples)
             low_bits = _core.paper_low_bits(self.phi, self.n, total, self.epsilon)
-        self.low_bits = whole("low_bits", low_bits, least=0, most=31)
+        self.low_bits = whole("low_bits", low_bits, least=0, most=MOST_LOW_BITS)
         self._core_scheme = _core.Scheme.lehmer(
             self.n, self.clients, self.low_bits, decode, self.max_samples
         )

@@ -76,6 +76,17 @@ def mean_places(consensus: Consensus) -> dict[str, list[str]]:
     return {"mean_place": [f"{score:.4g}" for score in consensus.scores]}
 
 
+def raw_bytes(rankings: int, items: int) -> int:
+    """Bytes that rankings take if sent as they are: whole ones, each position in as few bits.
+
+    Examples
+    --------
+    >>> raw_bytes(3, 5)  # 45 bits
+    6
+    """
+    return -(-rankings * items * max(1, (items - 1).bit_length()) // 8)
+
+
 def places(consensus: Consensus) -> list[dict[str, Any]]:
     """All places of a consensus, best first.
 

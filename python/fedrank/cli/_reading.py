@@ -15,6 +15,7 @@ from fedrank._input import check_items
 from fedrank.data._files import text_lines
 from fedrank.rankings import Rankings
 
+STDIN = Path("/dev/stdin")
 PANEL = "Reading (without --layout, the file's name and beginning tell)"
 
 
@@ -64,6 +65,10 @@ CandidatesOption = Annotated[
     Path | None,
     option("--candidates", "File of all candidates, one a line, for ballots that name only some."),
 ]
+ChoicesOption = Annotated[
+    list[str] | None,
+    option("--choices", "Column of a ballot's choices, for each of them in turn, best first."),
+]
 OvervoteOption = Annotated[
     Overvote | None, option("--overvote", "Whether an overvote is passed over or ends the ballot.")
 ]
@@ -76,6 +81,7 @@ OWNERS = {
     "genes": Layout.EXPRESSION,
     "genes_in": Layout.EXPRESSION,
     "items": Layout.BALLOTS,
+    "choices": Layout.BALLOTS,
     "overvote": Layout.BALLOTS,
     "keep_blank": Layout.BALLOTS,
 }
@@ -105,12 +111,14 @@ class Reading:
     def read(self, path: Path, rng: np.random.Generator) -> Rankings:
         """Read a file."""
         check_file(path)
-        return READERS[self.layout](path, rng=rng, **self.options)
+        return READERS[self.layout](place(path), rng=rng, **self.options)
 
     def read_groups(self, path: Path, by: str, rng: np.random.Generator) -> dict[str, Rankings]:
         """Read a file of which a column names the clients."""
         check_file(path)
-        return data.read_groups(path, by, self.layout and self.layout.value, rng, **self.options)
+        return data.read_groups(
+            place(path), by, self.layout and self.layout.value, rng, **self.options
+        )
 
 
 def reading(
@@ -119,6 +127,7 @@ def reading(
     genes: Path | None,
     genes_in: GenesIn | None,
     candidates: Path | None,
+    choices: list[str] | None,
     overvote: Overvote | None,
     keep_blank: bool,
 ) -> Reading:
@@ -129,6 +138,7 @@ def reading(
         "genes": genes,
         "genes_in": genes_in and genes_in.value,
         "items": items,
+        "choices": choices or None,
         "overvote": overvote and overvote.value,
         "keep_blank": keep_blank or None,
     }
@@ -152,8 +162,20 @@ def read_labels(path: Path) -> tuple[Hashable, ...]:
         raise ValueError(f"{path}: {error}") from None
 
 
+def place(path: Path) -> Path:
+    """Where a file is, standard input for ``-``.
+
+    Examples
+    --------
+    >>> place(Path("-")).name, place(Path("votes.csv")).name
+    ('stdin', 'votes.csv')
+    """
+    return STDIN if path == Path("-") else path
+
+
 def check_file(path: Path) -> None:
     """Refuse what is not there, or is a folder."""
+    path = place(path)
     if path.is_dir():
         raise ValueError(f"{path} is a folder: name the files in it, {path / '*'}")
     if not path.exists():

@@ -33,7 +33,9 @@ class Ties(StrEnum):
 
 
 def aggregate(
-    file: Annotated[Path, typer.Argument(help="Rankings: PrefLib, ballots, a table, …")],
+    file: Annotated[
+        Path, typer.Argument(help="Rankings: PrefLib, a table, …; - is standard input.")
+    ],
     method: Annotated[Method, typer.Option(help="How the consensus is found.")] = Method.BORDA,
     ties: Annotated[Ties, typer.Option(help="What decides ties.")] = Ties.RANDOM,
     seed: output.SeedOption = 0,
@@ -45,6 +47,7 @@ def aggregate(
     genes: _reading.GenesOption = None,
     genes_in: _reading.GenesInOption = None,
     candidates: _reading.CandidatesOption = None,
+    choices: _reading.ChoicesOption = None,
     overvote: _reading.OvervoteOption = None,
     keep_blank: _reading.KeepBlankOption = False,
 ) -> None:
@@ -60,7 +63,7 @@ def aggregate(
     Example: fedrank aggregate votes.soc --method kemeny --out consensus.csv
     """
     output.check_out(out, [file])
-    how = _reading.reading(layout, base, genes, genes_in, candidates, overvote, keep_blank)
+    how = _reading.reading(layout, base, genes, genes_in, candidates, choices, overvote, keep_blank)
     rankings = how.read(file, _reading.stream(seed, 0))
     found = fedrank.aggregate(rankings, method.value, ties.value, _reading.stream(seed, 1))
     facts = describe(rankings, found)

@@ -1,7 +1,6 @@
 """``fedrank demo``: the main job on made-up rankings, ending in tables and a picture."""
 
 import time
-from math import ceil, log2
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -101,7 +100,7 @@ def measure(
         "central": {
             "wrong_pairs": int(kendall_distance(central, center)),
             "kemeny_score": kemeny_score(central, data),
-            "bytes_up": samples * data.n * ceil(log2(max(2, data.n))) // 8,
+            "bytes_up": output.raw_bytes(samples, data.n),
             "seconds": seconds,
         },
     }

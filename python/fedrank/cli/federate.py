@@ -20,7 +20,7 @@ from fedrank.data import read_sushi
 from fedrank.engine import FEWEST, STEPS, FederatedConsensus
 from fedrank.kernels import kemeny_score, kendall_distance
 from fedrank.rankings import Rankings
-from fedrank.schemes import Borda, Lehmer
+from fedrank.schemes import MOST_LOW_BITS, Borda, Lehmer
 from fedrank.study import Study
 
 SHOWN = 20  # clients in the table
@@ -41,12 +41,6 @@ class Party:
     name: str
     rankings: Rankings
     file: Path | None = None
-
-    @property
-    def raw_bytes(self) -> int:
-        """Bytes that its rankings take if sent as they are."""
-        n = self.rankings.n
-        return -(-len(self.rankings) * n * max(1, (n - 1).bit_length()) // 8)
 
 
 def federate(
@@ -119,6 +113,7 @@ def federate(
     genes: _reading.GenesOption = None,
     genes_in: _reading.GenesInOption = None,
     candidates: _reading.CandidatesOption = None,
+    choices: _reading.ChoicesOption = None,
     overvote: _reading.OvervoteOption = None,
     keep_blank: _reading.KeepBlankOption = False,
 ) -> None:
@@ -135,7 +130,7 @@ def federate(
     Example: fedrank federate ballots.csv --by Precinct --unquantized --json
     """
     output.check_out(out, files)
-    how = _reading.reading(layout, base, genes, genes_in, candidates, overvote, keep_blank)
+    how = _reading.reading(layout, base, genes, genes_in, candidates, choices, overvote, keep_blank)
     parties = gather(files, by, clients, users, how, seed)
     scheme = make_scheme(parties, method, phi, quantize, low_bits, max_samples)
     options = refining(method, scheme, window, rounds)
@@ -276,10 +271,16 @@ def make_scheme(
         exact = most if method is Method.KEMENY or not quantize else None
         return Borda(n, len(parties), as_phi(phi), quantize, max_samples or exact)
     if low_bits == "paper":
-        return Lehmer(n, len(parties), as_phi(phi), "paper", most)
-    if low_bits is not None and not (low_bits.isascii() and low_bits.isdigit()):
-        raise ValueError(f'--low-bits must be a whole number or "paper", not {low_bits!r}')
-    return Lehmer(n, len(parties), as_phi(phi), int(low_bits or 0), max_samples)
+        try:
+            return Lehmer(n, len(parties), as_phi(phi), "paper", most)
+        except ValueError as error:
+            raise ValueError(f"--low-bits paper: {error}") from None
+    bits = low_bits or "0"
+    if not (bits.isascii() and bits.isdigit() and len(bits) < 3 and int(bits) <= MOST_LOW_BITS):
+        raise ValueError(
+            f'--low-bits must be a whole number up to {MOST_LOW_BITS} or "paper", not {low_bits!r}'
+        )
+    return Lehmer(n, len(parties), as_phi(phi), int(bits), max_samples)
 
 
 def refining(
@@ -366,7 +367,7 @@ def describe(
                 "dropped_before": result.dropped.get(client),
                 "bytes_sent": int(result.bytes_up[client]),
                 "bytes_received": int(result.bytes_down[client]),
-                "bytes_of_rankings": party.raw_bytes,
+                "bytes_of_rankings": output.raw_bytes(len(party.rankings), rankings.n),
             }
             for client, party in enumerate(parties)
         ],

@@ -20,6 +20,8 @@ from fedrank.mallows import Mallows
 from fedrank.rankings import Rankings
 
 BLOCK = 1000  # rows written at a time
+MOST_ITEMS = 2**24
+MOST_CELLS = 2**30  # of all rankings: 4 GiB of ranks
 
 
 class Form(StrEnum):
@@ -31,7 +33,10 @@ class Form(StrEnum):
 
 def sample(
     items: Annotated[
-        int | None, typer.Option(min=1, help="Number of items; item-0 is the best of the center.")
+        int | None,
+        typer.Option(
+            min=1, max=MOST_ITEMS, help="Number of items; item-0 is the best of the center."
+        ),
     ] = None,
     labels: Annotated[
         Path | None, typer.Option(help="File of the center's labels, one a line, best first.")
@@ -60,7 +65,9 @@ def sample(
     Example: fedrank sample --items 20 --phi 0.8 --size 500 --out votes.csv
     """
     output.check_out(out)
+    check_size(items or 1, size)  # before as many labels are made
     names = center_labels(items, labels, center)
+    check_size(len(names), size)
     model = Mallows(as_phi(phi), center=Rankings(np.arange(len(names)), names))
     rankings = model.sample(size, seed)
 
@@ -74,6 +81,21 @@ def sample(
             typer.echo(part, nl=False)
     else:
         output.say_where(out, "rankings")
+
+
+def check_size(items: int, size: int) -> None:
+    """Refuse more than fits into memory.
+
+    Examples
+    --------
+    >>> check_size(1000, 2_000_000)
+    Traceback (most recent call last):
+    ValueError: --size 2000000 rankings of 1000 items are too many: at most 1073741
+    """
+    if items * size > MOST_CELLS:
+        raise ValueError(
+            f"--size {size} rankings of {items} items are too many: at most {MOST_CELLS // items}"
+        )
 
 
 def center_labels(

@@ -11,6 +11,8 @@ import importlib
 import io
 import os
 import re
+import shutil
+import tempfile
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,14 +37,47 @@ Kind = TypeVar("Kind", bound=Labelled)
 
 BLOCK_BYTES = 1 << 18  # read at a time
 BLOCK_CELLS = 1 << 17  # ranked at a time
-MOST_CELLS = 2**31  # of expanded ballots: 8 GiB of ranks
+MOST_CELLS = 2**28  # of expanded ballots: 1 GiB of ranks
 SHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 
 
 def fail(path: PathLike, line: int | None, problem: str) -> NoReturn:
     """Complain of a file, and of a line of it."""
     place = "" if line is None else f", line {line}"
-    raise ValueError(f"{os.fspath(path)}{place}: {problem}") from None
+    said = path.source if isinstance(path, Spooled) else path
+    raise ValueError(f"{os.fspath(said)}{place}: {problem}") from None
+
+
+class Spooled(os.PathLike[str]):
+    """A copy of what came through a pipe, and what the user calls it."""
+
+    def __init__(self, source: PathLike, copy: Path) -> None:
+        self.source = source
+        self.copy = copy
+
+    def __fspath__(self) -> str:
+        return str(self.copy)
+
+
+@contextmanager
+def rereadable(path: PathLike) -> Iterator[PathLike]:
+    """Path that can be opened more than once: of a copy, if it is a pipe's or a terminal's.
+
+    Examples
+    --------
+    >>> with rereadable("tests/samples/ranks.csv") as path:
+    ...     path
+    'tests/samples/ranks.csv'
+    """
+    source = Path(path)
+    if not source.is_fifo() and not source.is_char_device():
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / source.name  # its suffix may tell the layout
+        with source.open("rb") as pipe, copy.open("wb") as file:
+            shutil.copyfileobj(pipe, file)
+        yield Spooled(path, copy)
 
 
 def need(module: str) -> Any:
@@ -298,6 +333,7 @@ class Blocks:
     --------
     >>> blocks = Blocks("a.csv", by_scores("index", None))
     >>> blocks.add([0.5, 2.0])
+    1
     >>> blocks.ranks()
     array([[1, 0]], dtype=int32)
     """
@@ -311,13 +347,20 @@ class Blocks:
         self.n = 0
         self.rows = 0
 
-    def add(self, row: Sequence[Any] | NDArray[np.float64], line: int | None = None) -> None:
-        """Take a row in, and the line to name if it cannot be ranked."""
-        self.block.append(row)
-        self.lines.append(line)
-        self.rows += 1
+    def add(
+        self, row: Sequence[Any] | NDArray[np.float64], line: int | None = None, times: int = 1
+    ) -> int:
+        """Take a row in, and the line to name if it cannot be ranked.
+
+        Returns how many times: as many as there is room for in the block, up to ``times``.
+        """
+        taken = min(times, max(1, -(-BLOCK_CELLS // max(1, len(row))) - len(self.block)))
+        self.block += [row] * taken
+        self.lines += [line] * taken
+        self.rows += taken
         if len(self.block) * len(row) >= BLOCK_CELLS:
             self.flush()
+        return taken
 
     def flush(self) -> None:
         """Rank the rows that wait."""
@@ -406,10 +449,14 @@ class Ballots(Generic[Kind]):
             fail(
                 self.path,
                 None,
-                f"{self.total} ballots of {len(scores)} items are too many to write out",
+                f"{self.total} ballots of {len(scores)} items are too many to write out: "
+                f"{MOST_CELLS // len(scores)} are not; divide the counts",
             )
-        for _ in range(count):
-            self.blocks.add(scores)
+        with Progress("writing ballots out", count) as progress:
+            while count:
+                taken = self.blocks.add(scores, times=count)
+                count -= taken
+                progress.advance(taken)
 
     def rankings(self, items: Sequence[str]) -> Kind:
         """Return all ballots."""

@@ -12,9 +12,11 @@ from fedrank.data._files import (
     PathLike,
     Row,
     csv_rows,
+    fail,
     first_line,
     is_number,
     open_text,
+    rereadable,
     sheet_rows,
 )
 from fedrank.data.ballots import BLT_HEAD, choice_columns, read_ballots
@@ -34,8 +36,8 @@ def read(path: PathLike, rng: RNG = None) -> Rankings:
     called "1st choice" or "rank1" (ballots); a named column of names beside numbers
     (expression); a spreadsheet without a header (Jester). All else is a table: of orders if
     its first row is not of numbers, of ranks if that is a permutation from 0 or from 1, and
-    of scores otherwise. Call the layout's own reader where this guess is wrong or an option
-    is wanted.
+    of scores otherwise; one of a single column is refused. Call the layout's own reader where
+    this guess is wrong or an option is wanted.
 
     Parameters
     ----------
@@ -61,8 +63,9 @@ def read(path: PathLike, rng: RNG = None) -> Rankings:
     2
     """
     suffix = Path(Path(path).name.lower().removesuffix(".gz")).suffix
-    reader = by_suffix(suffix) or by_content(path, suffix)
-    return reader(path, rng)
+    with rereadable(path) as file:  # opened to look at, and once more to read
+        reader = by_suffix(suffix) or by_content(file, suffix)
+        return reader(file, rng)
 
 
 def by_suffix(suffix: str) -> Reader | None:
@@ -127,4 +130,6 @@ def table(path: PathLike, rng: RNG) -> Rankings:
     """Read a table whose first row tells what it holds."""
     with tables.open_table(path) as lines:
         opened = tables.split_header(path, lines)
+        if len(opened.header) == 1:  # anything is one: lines of prose, a list of names
+            fail(path, None, "it has one column: if it ranks one item, name its layout (--layout)")
         return tables.from_rows(path, opened, *tables.guess(opened.first), rng=rng)

@@ -145,7 +145,11 @@ def read_into(
             rows = csv_rows(path, lines)
             return read_records(ballots, rows, items, choices, stop, keep_blank)
         if items is not None or choices is not None:
-            fail(path, 1, "a BLT profile names its own candidates: leave out items and choices")
+            fail(
+                path,
+                1,
+                "a BLT profile names its own candidates: leave them (--candidates) and choices out",
+            )
         return read_blt(ballots, numbered(lines), keep_blank)
 
 
@@ -256,7 +260,11 @@ def find_columns(
     else:
         columns = [header.index(name.strip()) for name in choices]
     if not columns:
-        fail(path, line, f"no column holds choices among {there}: name them with choices=[…]")
+        fail(
+            path,
+            line,
+            f"no column holds choices among {there}: name them with choices=[…] (--choices)",
+        )
     return columns
 
 

@@ -174,7 +174,7 @@ def side_by_corner(path: PathLike, corner: str) -> str:
         path,
         1,
         f"are the genes in the rows or in the columns? The first column is called {corner!r}, "
-        'which does not tell: pass genes_in="rows" or genes_in="columns"',
+        'which does not tell: say genes_in="rows" (--genes-in rows) or genes_in="columns"',
     )
 
 

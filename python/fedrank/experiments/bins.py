@@ -1,6 +1,6 @@
 """Figure 2 of the paper: where quantized means go, and the expected positions they stand for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,11 @@ class Bins(Figure):
         """Take one dispersion at a time."""
         return [{"phi": phi} for phi in PHIS]
 
-    def run(self, part: Row, options: Options) -> list[Row]:
+    def steps_of(self, _: Options) -> int:
+        """Do it at one go."""
+        return 1
+
+    def run(self, part: Row, options: Options, advance: Callable[[], None]) -> list[Row]:
         """Find the bins, and average sampled positions to check them."""
         model = Mallows(part["phi"], n=self.n)
         centroids = model.expected_ranks()
@@ -31,6 +35,7 @@ class Bins(Figure):
         count = self.repeated(options)
         ranks = model.sample(count, self.rng(options, part["phi"])).ranks
         spread = ranks.std(axis=0, ddof=min(1, count - 1)) / np.sqrt(count)
+        advance()
         return [
             {
                 "figure": self.name,

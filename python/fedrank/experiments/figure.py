@@ -1,6 +1,6 @@
 """What all figures have in common: parts, rows, and random streams."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -53,8 +53,12 @@ class Figure:
         """List what is computed piece by piece: the columns that tell a piece from the others."""
         raise NotImplementedError
 
-    def run(self, part: Row, options: Options) -> list[Row]:
-        """Compute one piece."""
+    def steps_of(self, options: Options) -> int:
+        """How many times the computation of a piece calls ``advance``."""
+        raise NotImplementedError
+
+    def run(self, part: Row, options: Options, advance: Callable[[], None]) -> list[Row]:
+        """Compute one piece, calling ``advance`` all along: there is somebody waiting."""
         raise NotImplementedError
 
     def draw(self, rows: Sequence[Row]) -> Any:

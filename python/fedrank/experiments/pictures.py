@@ -45,7 +45,7 @@ def panels(
         plots.error_curves(rows, x=x, se="standard_error", ax=axes)
         axes.set(title=name, xlabel=xlabel, ylabel=ylabel)
         if close:
-            look_close(axes, [row["mean"] for row in rows], max(row[x] for row in rows) > 20)
+            look_close(axes, rows, max(row[x] for row in rows) > 20)
         legend = axes.get_legend()
         handles, texts = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
         legend.remove()
@@ -60,9 +60,10 @@ def panels(
     return figure
 
 
-def look_close(axes: Axes, means: Sequence[float], log: bool) -> None:
-    """Fit the scales to the curves."""
-    low, high = min(means), max(means)
+def look_close(axes: Axes, rows: Sequence[Row], log: bool) -> None:
+    """Fit the scales to the curves and their bands."""
+    low = min(row["mean"] - row["standard_error"] for row in rows)
+    high = max(row["mean"] + row["standard_error"] for row in rows)
     room = 0.06 * (high - low) or 1.0
     axes.set_ylim(low - room, high + room)
     if log:

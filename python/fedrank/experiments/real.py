@@ -1,5 +1,7 @@
 """The real-data panels: the Kemeny objective as clients hold more of their samples."""
 
+import hashlib
+import shlex
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -119,7 +121,14 @@ class Real(Figure):
 
     def load(self, options: Options) -> Rankings | list[Rankings]:
         """Read the data, once."""
-        return cached(self.read, locate(self.name, self.files, options.data))
+        paths = locate(self.name, self.files, options.data)
+        return cached(self.read, paths, digest(paths))
+
+    def stamp(self, options: Options) -> Row:
+        """Tell rows that were made of other files apart, too."""
+        return super().stamp(options) | {
+            "data": digest(locate(self.name, self.files, options.data))
+        }
 
     def subsets(self, step: int, repetition: int, options: Options) -> list[Rankings]:
         """Cut out what the clients hold: the beginning of what is theirs."""
@@ -130,7 +139,11 @@ class Real(Figure):
         dealt = self.rng(options, "split", repetition).permutation(len(held))
         return [held[share[:step]] for share in np.array_split(dealt, self.clients)]
 
-    def run(self, part: Row, options: Options) -> list[Row]:
+    def steps_of(self, options: Options) -> int:
+        """Go rule by rule, in every repetition."""
+        return self.repeated(options) * len(RULES)
+
+    def run(self, part: Row, options: Options, advance: Callable[[], None]) -> list[Row]:
         """Evaluate all rules on one size of subsets."""
         held = self.load(options)
         everything = held if isinstance(held, Rankings) else np.concatenate([p.ranks for p in held])
@@ -141,6 +154,8 @@ class Real(Figure):
             rng = self.rng(options, part["step"], repetition)
             for which, rule in RULES.items():
                 scores[which].append(kemeny_score(rule(parts, rng), everything))
+                advance()
+        stamp = self.stamp(options)
         return [
             {
                 "figure": self.name,
@@ -153,7 +168,7 @@ class Real(Figure):
                 "method": method,
                 "where": where,
                 **summary(np.array(values)),
-                **self.stamp(options),
+                **stamp,
             }
             for (method, where), values in scores.items()
         ]
@@ -185,20 +200,43 @@ class Real(Figure):
 def locate(name: str, files: Sequence[str], folder: Path | None) -> tuple[Path, ...]:
     """Find the files of a data set, or say how to get them."""
     place = (folder or data.data_folder()) / data.CATALOGUE[name].folder
+    into = "" if folder is None else f" with --folder {shlex.quote(str(folder))}"
     for file in files:
         if not (place / file).is_file():
             raise FileNotFoundError(
-                f"{file} is not in {place}: 'fedrank data fetch {name}' gets it or tells how; "
-                "--data says where data are"
+                f"{file} is not in {place}: 'fedrank data fetch {name}'{into} gets it or tells "
+                "how; --data says where data are"
             )
     return tuple(place / file for file in files)
 
 
+def digest(paths: Sequence[Path]) -> str:
+    """Name the files' content: the beginning of a SHA-256 over theirs.
+
+    The mark before it keeps a table from taking it for a number.
+
+    Examples
+    --------
+    >>> digest([Path("tests/samples/sushi.order")])
+    'sha256:aa816f715ce8'
+    """
+    found = [(path, path.stat()) for path in paths]
+    parts = [content_hash(path, now.st_size, now.st_mtime_ns) for path, now in found]
+    return "sha256:" + hashlib.sha256(b"".join(parts)).hexdigest()[:12]
+
+
+@cache
+def content_hash(path: Path, _size: int, _changed: int) -> bytes:
+    """Hash a file once, as long as it looks the same."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
 @cache
 def cached(
-    read: Callable[[list[Path]], Rankings | list[Rankings]], paths: tuple[Path, ...]
+    read: Callable[[list[Path]], Rankings | list[Rankings]], paths: tuple[Path, ...], _content: str
 ) -> Rankings | list[Rankings]:
-    """Read once what every part needs."""
+    """Read once what every part needs, and again if the files hold something else."""
     return read(list(paths))
 
 
@@ -232,7 +270,7 @@ FIGURES: tuple[Figure, ...] = (
         "luad",
         "TCGA LUAD",
         ("LUAD_fpkm_landmark978.tsv.gz",),
-        lambda paths: data.read_expression(paths[0], rng=0),
+        lambda paths: data.read_expression(paths[0]),
         clients=10,
         dealt=True,
         steps=10,
@@ -242,7 +280,7 @@ FIGURES: tuple[Figure, ...] = (
         "lusc",
         "TCGA LUSC (a small stand-in)",
         ("LUSC_rsem_landmark926_35tumours.tsv.gz",),
-        lambda paths: data.read_expression(paths[0], rng=0),
+        lambda paths: data.read_expression(paths[0]),
         clients=10,
         dealt=True,
         steps=3,

@@ -19,6 +19,7 @@ GROUPS = {
     "real": tuple(figure.name for figure in real.FIGURES),
     "beyond": tuple(figure.name for figure in study.FIGURES),
 }
+FORMATS = ("png", "svg", "pdf")
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ def reproduce(
     """Make figures: a tidy CSV of each, and pictures.
 
     What is in a table already is kept if it was made with the same seed, number of repetitions
-    and version; so a run that was stopped goes on where it was.
+    and version, of the same data; so a run that was stopped goes on where it was. Pictures of
+    a table that changes are deleted.
 
     Parameters
     ----------
@@ -93,7 +95,9 @@ def reproduce(
     Raises
     ------
     ValueError
-        If a name is unknown, or data are missing.
+        If a name is unknown, or there is no such data folder.
+    FileNotFoundError
+        If data are missing.
 
     Examples
     --------
@@ -106,6 +110,8 @@ def reproduce(
     figures = find(names)
     if options.repetitions is not None and options.repetitions < 1:
         raise ValueError(f"repetitions must be at least 1, not {options.repetitions}")
+    if options.data is not None and not options.data.is_dir():
+        raise ValueError(f"there is no folder {options.data} of data: see --data")
     folder = Path(out)
     table.writable(folder)
     made = []
@@ -125,18 +131,25 @@ def make(figure: Figure, folder: Path, options: Options, formats: Sequence[str])
     kept = table.matching(table.load(path), figure.stamp(options))
     parts = figure.parts(options)
     rows: list[Row] = []
-    fresh = False
-    with Progress(figure.name, len(parts)) as progress:
+    steps = figure.steps_of(options)
+    with Progress(figure.name, len(parts) * steps) as progress:
         for part in parts:
-            known = table.matching(kept, part)
-            rows += known or figure.run(part, options)
-            if not known:
-                fresh = True
-                table.save(path, rows + later(kept, rows))
-            progress.advance()
-    if fresh or not path.exists():
-        table.save(path, rows)
-    return Made(figure.name, path, draw(figure, rows, folder, formats, fresh))
+            if known := table.matching(kept, part):
+                rows += known
+                progress.advance(steps)
+            else:
+                rows += figure.run(part, options, progress.advance)
+                replace(path, rows + later(kept, rows))
+    if table.load(path) != rows:  # rows of parts that are no longer there
+        replace(path, rows)
+    return Made(figure.name, path, draw(figure, rows, folder, formats))
+
+
+def replace(path: Path, rows: Sequence[Row]) -> None:
+    """Write a table; pictures of what it was go first, so that none outlives it by a stop."""
+    for suffix in FORMATS:
+        path.with_suffix(f".{suffix}").unlink(missing_ok=True)
+    table.save(path, rows)
 
 
 def later(kept: list[Row], rows: list[Row]) -> list[Row]:
@@ -145,11 +158,11 @@ def later(kept: list[Row], rows: list[Row]) -> list[Row]:
 
 
 def draw(
-    figure: Figure, rows: Sequence[Row], folder: Path, formats: Sequence[str], fresh: bool
+    figure: Figure, rows: Sequence[Row], folder: Path, formats: Sequence[str]
 ) -> tuple[Path, ...]:
-    """Draw the pictures that are missing or out of date."""
+    """Draw the pictures that are missing."""
     paths = tuple(folder / f"{figure.name}.{suffix}" for suffix in formats)
-    due = [path for path in paths if fresh or not path.exists()]
+    due = [path for path in paths if not path.exists()]
     if due:
         from fedrank import plots  # noqa: PLC0415  an extra
 

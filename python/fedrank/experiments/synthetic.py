@@ -1,6 +1,6 @@
 """The synthetic panels: how far from the center the consensus of Mallows samples is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
@@ -65,9 +65,17 @@ class Synthetic(Figure):
         """Take one dispersion at a time."""
         return [{"phi": phi} for phi in PHIS]
 
-    def run(self, part: Row, options: Options) -> list[Row]:
+    def steps_of(self, _: Options) -> int:
+        """Go point by point."""
+        return len(STEPS)
+
+    def run(self, part: Row, options: Options, advance: Callable[[], None]) -> list[Row]:
         """Simulate every point of one dispersion."""
-        return [row for step in STEPS for row in self.point(part["phi"], step, options)]
+        rows: list[Row] = []
+        for step in STEPS:
+            rows += self.point(part["phi"], step, options)
+            advance()
+        return rows
 
     def point(self, phi: float, step: int, options: Options) -> list[Row]:
         """Simulate all rules at one point, with samples of its own."""
