@@ -90,7 +90,11 @@ class Compared(Figure):
         """Take one kind of clients at a time."""
         return self.points
 
-    def run(self, part: Row, options: Options) -> list[Row]:
+    def steps_of(self, options: Options) -> int:
+        """One a repetition."""
+        return self.repeated(options)
+
+    def run(self, part: Row, options: Options, advance: Callable[[], object] = int) -> list[Row]:
         """Measure every way on the same clients, again and again."""
         labels: dict[str, Row] = {}
         errors: dict[str, list[float]] = {}
@@ -104,6 +108,7 @@ class Compared(Figure):
                 labels[key] = found.labels
                 errors.setdefault(key, []).append(error(found.ranks))
                 bits.setdefault(key, []).append(found.bits)
+            advance()
         held = {"n": parts[0].shape[1], "clients": len(parts), "used": sum(map(len, parts))}
         first = np.array(errors[next(iter(labels))])
         return [
@@ -288,7 +293,11 @@ class BordaPhi(Figure):
             for n, phi, samples in (*kinds, (8, 0.9, 500), (20, 0.9, 50))
         ]
 
-    def run(self, part: Row, options: Options) -> list[Row]:
+    def steps_of(self, _: Options) -> int:
+        """One: the core does all at once."""
+        return 1
+
+    def run(self, part: Row, options: Options, advance: Callable[[], object] = int) -> list[Row]:
         """Simulate all quantizers on the same rankings."""
         n, samples = part["n"], part["samples"]
         schemes = {f"phi {phi:g}": Borda(n, CLIENTS, phi) for phi in self.phis}
@@ -301,6 +310,7 @@ class BordaPhi(Figure):
             repetitions=self.repeated(options),
             rng=self.rng(options, *part.values()),
         )
+        advance()
         return [
             {
                 "figure": self.name,
