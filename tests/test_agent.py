@@ -207,6 +207,30 @@ def test_states_that_nobody_used_for_a_day_are_deleted(agent):
     assert old not in list(agent.store.sessions.iterdir())
 
 
+@pytest.mark.parametrize("step", STEPS)
+def test_a_run_whose_state_was_deleted_is_over(agent, step):
+    federation = Federation(agent)
+    asked = {}
+    for each in STEPS:
+        asked[each] = federation.requests[1]
+        federation.step(each)
+    (old,) = agent.store.sessions.iterdir()
+    os.utime(old, (0, time.time() - DAY - 1))
+    agent.answer(STUDY.to_json(), 2, "advertise", b"")
+    assert not old.exists()
+    told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), 1, step, asked[step])
+    assert "this run is over" in told
+    assert len(agent.store.ledger()) == 1
+
+
+def test_a_run_that_got_no_masked_input_may_begin_anew_with_new_keys(agent):
+    first = agent.answer(STUDY.to_json(), 1, "advertise", b"")
+    (old,) = agent.store.sessions.iterdir()
+    os.utime(old, (0, time.time() - DAY - 1))
+    agent.answer(STUDY.to_json(), 2, "advertise", b"")
+    assert agent.answer(STUDY.to_json(), 1, "advertise", b"") != first
+
+
 # Policy
 
 

@@ -126,6 +126,9 @@ class Agent:
         saved = self.store.state(session)
         if saved is not None:
             return Client.resume(saved)
+        # Keys made anew would give a second masked input, which no ledger counts.
+        if self.store.entered(session):
+            raise RefusalError(Code.PROTOCOL, f"session {session}: this run is over")
         if step != "advertise":
             raise RefusalError(Code.PROTOCOL, f"session {session} has not begun, or was long ago")
         # What the masked step will need is checked here, before anything is given.

@@ -127,11 +127,15 @@ class Store:
         since = time.time() - DAY  # a clock that was set back makes runs count for longer
         return sum(line["time"] > since and line["session"] != but for line in self.ledger())
 
+    def entered(self, session: str) -> bool:
+        """Tell whether a session was ever given a masked input."""
+        return any(line["session"] == session for line in self.ledger())
+
     def enter(self, session: str, study: str, run: int) -> None:
         """Write a run into the ledger, once."""
-        lines = self.ledger()
-        if any(line["session"] == session for line in lines):
+        if self.entered(session):
             return
+        lines = self.ledger()
         lines.append({"time": time.time(), "session": session, "study": study, "run": run})
         write(self.ledger_file, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
