@@ -16,7 +16,7 @@ from flwr.app import ConfigRecord, Context, Error, Message, RecordDict
 from flwr.supercore.task_identity import TaskIdentity
 
 from command import COMMAND, refused, run, write_ranks
-from fedrank import Borda, Lehmer, Mallows, Rankings, Study, federate
+from fedrank import Borda, Dispersion, Lehmer, Mallows, Rankings, Refine, Study, federate
 from fedrank._random import seed_bytes
 from fedrank.agent import Agent, Config, Policy
 from fedrank.agent.serve import respond
@@ -119,6 +119,15 @@ def test_a_sum_over_two_is_not_opened():
     clients.messages = [study.scheme.encode(each, rng=0) for each in DATA[:3]]
     with pytest.raises(RunFailedError, match="a sum over 2 clients shows too much"):
         conduct(study, clients.exchange, bytes(32))
+
+
+@pytest.mark.parametrize("scheme", [Refine(range(4), 4, window=2), Dispersion(range(4), clients=4)])
+def test_a_scheme_of_a_later_round_is_refused_before_anybody_is_asked(scheme):
+    def nobody(step, requests):
+        raise AssertionError("asked")
+
+    with pytest.raises(ValueError, match=f"not of {type(scheme).__name__}"):
+        conduct(Study(scheme, LABELS, ROSTER), nobody, bytes(32))
 
 
 # Finding nodes
