@@ -1,8 +1,10 @@
 """The local agent: what it answers, what it refuses, and what it never forgets."""
 
+import importlib
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -25,6 +27,8 @@ from fedrank.secagg import Client, Server
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="needs Unix sockets at short paths, and files' modes"
 )
+
+serving = importlib.import_module("fedrank.agent.serve")  # the package has a function of its name
 
 LABELS = ["ash", "birch", "cedar", "dogwood"]
 ROSTER = ["north", "east", "south", "west"]
@@ -207,6 +211,66 @@ def test_states_that_nobody_used_for_a_day_are_deleted(agent):
     assert old not in list(agent.store.sessions.iterdir())
 
 
+@pytest.mark.parametrize("restart", [True, False])
+def test_they_are_deleted_at_the_start_and_at_a_refused_request_too(agent, restart):
+    agent.answer(STUDY.to_json(), 1, "advertise", b"")
+    (old,) = agent.store.sessions.iterdir()
+    os.utime(old, (0, time.time() - DAY - 1))
+    if restart:
+        agent.close()
+        Agent(agent.config).close()
+    else:
+        not_answered(Code.REFUSED, agent, "{}", 9, "share", b"")
+    assert not old.exists()
+
+
+def test_of_sessions_without_a_masked_input_only_the_newest_are_kept(tmp_path):
+    agent = Agent(configured(tmp_path, runs_a_day=1))
+    Federation(agent, number=0).finish()
+    (masked,) = agent.store.sessions.iterdir()
+    os.utime(masked, (0, time.time() - DAY / 2))  # the oldest, and kept
+    (line,) = agent.store.ledger()
+    agent.store.ledger_file.write_text(json.dumps(line | {"time": line["time"] - DAY}) + "\n")
+    most = answering.BEGUN + 1
+    for number in range(1, most + 4):
+        agent.answer(STUDY.to_json(), number, "advertise", b"")
+        made = agent.store.sessions / answering.session_name(STUDY, number)
+        os.utime(made, (0, time.time() - 1000 + number))
+    kept = {file.name for file in agent.store.sessions.iterdir()}
+    newest = {answering.session_name(STUDY, number) for number in range(4, most + 4)}
+    assert kept == newest | {masked.name}
+    agent.close()
+
+
+def test_what_a_killed_process_left_half_written_is_deleted(agent):
+    agent.close()
+    halves = [
+        folder / ".name.123.part"
+        for folder in (agent.config.folder, agent.store.sessions, agent.store.messages)
+    ]
+    for half in halves:
+        half.write_bytes(b"secret")
+    Agent(agent.config).close()
+    assert not any(half.exists() for half in halves)
+
+
+def test_no_file_that_can_be_deleted_keeps_a_second_agent_out(agent):
+    for file in agent.config.folder.iterdir():
+        if file.is_file():
+            file.unlink()
+    with pytest.raises(ValueError, match="in use by an agent"):
+        Agent(agent.config)
+
+
+def test_the_ledgers_times_never_go_back(tmp_path, monkeypatch):
+    store = Store(tmp_path / "state")
+    clock = iter([5000.0, 1000.0, 7000.0])
+    monkeypatch.setattr(time, "time", lambda: next(clock))
+    for number in range(3):
+        store.enter(str(number), STUDY.digest, number)
+    assert [line["time"] for line in store.ledger()] == [5000.0, 5000.0, 7000.0]
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_a_run_whose_state_was_deleted_is_over(agent, step):
     federation = Federation(agent)
@@ -348,6 +412,19 @@ def test_a_repeated_study_gets_the_same_message_though_data_and_ties_change(tmp_
     assert preview(config, STUDY).message.tolist() == fresh.tolist()
 
 
+@pytest.mark.parametrize(
+    "spell", [lambda text: f"{text}\n", lambda text: text.replace(",", ", "), lambda _: "\ud800"]
+)
+def test_a_study_is_known_by_its_canonical_text_before_it_is_parsed(agent, monkeypatch, spell):
+    def parsed(_):
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr(Study, "from_json", parsed)
+    text = spell(STUDY.to_json())
+    told = not_answered(Code.REFUSED, agent, text, 1, "advertise", b"")
+    assert "not among those allowed" in told
+
+
 # What leaves
 
 
@@ -374,6 +451,31 @@ def test_a_marker_in_the_data_never_leaves(tmp_path, text, code):
 )
 def test_requests_that_cannot_be_read_get_a_code(agent, asked):
     assert respond(agent, asked) == b"error\n"
+
+
+def test_a_first_line_too_long_is_not_parsed(agent, monkeypatch):
+    monkeypatch.setattr(serving, "HEAD", 1000)
+    asked = json.dumps({"study": STUDY.to_json(), "run": 1, "step": "advertise"}).encode() + b"\n"
+    assert len(asked) < 1000
+    assert respond(agent, asked + bytes(2000)).startswith(b"ok\n")
+    assert respond(agent, b" " * 1000 + asked) == b"error\n"
+
+
+def test_no_more_than_the_beginning_of_a_detail_is_logged(agent, caplog):
+    asked = json.dumps({"study": STUDY.to_json(), "run": 1, "step": "B" * 100_000}).encode()
+    assert respond(agent, asked + b"\n") == b"protocol\n"
+    (record,) = caplog.records
+    assert "there is no step 'BBB" in record.getMessage()
+    assert len(record.getMessage()) < 600
+
+
+def test_whoever_asks_has_one_time_for_the_whole_request(monkeypatch):
+    ours, theirs = socket.socketpair()
+    clock = iter([0.0, 1.0, 9.0, 10.0])
+    monkeypatch.setattr(serving.time, "monotonic", lambda: next(clock))
+    theirs.sendall(bytes(2 << 16))  # two parts, and more might come
+    with ours, theirs, pytest.raises(OSError, match="longer than 10"):
+        serving.receive(ours)
 
 
 def test_a_panic_gets_a_code(agent, monkeypatch):

@@ -123,7 +123,7 @@ def test_a_sum_over_two_is_not_opened():
 
 @pytest.mark.parametrize("scheme", [Refine(range(4), 4, window=2), Dispersion(range(4), clients=4)])
 def test_a_scheme_of_a_later_round_is_refused_before_anybody_is_asked(scheme):
-    def nobody(step, requests):
+    def nobody(*_):
         raise AssertionError("asked")
 
     with pytest.raises(ValueError, match=f"not of {type(scheme).__name__}"):

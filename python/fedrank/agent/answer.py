@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fedrank import data
 from fedrank._random import seed_bytes
 from fedrank.agent.codes import Code, RefusalError
-from fedrank.agent.config import Config
+from fedrank.agent.config import NOT_ALLOWED, Config
 from fedrank.agent.store import Store
 from fedrank.engine import STEPS, stream_rng
 from fedrank.rankings import Rankings
@@ -18,6 +18,7 @@ from fedrank.study import Study
 FRAME = 40  # bytes of a message beside its body (docs/protocol.md)
 ID = 2  # bytes of a client's number in a list of survivors
 COUNT = 8  # bytes, before a kept message, of the number of rankings in it
+BEGUN = 16  # sessions without a masked input that are kept, beside runs_a_day
 
 
 class Agent:
@@ -55,6 +56,7 @@ class Agent:
         self.config = config
         self.store = Store(config.folder)
         self.store.take()
+        self.store.prune()
 
     def close(self) -> None:
         """Let go of the store."""
@@ -69,7 +71,7 @@ class Agent:
         Parameters
         ----------
         study : str
-            JSON of the study, as whoever asks has it.
+            Canonical JSON of the study, as `Study.to_json` writes it.
         run : int
             Number of the run: each is a session with keys of its own.
         step : {"advertise", "share", "mask", "unmask"}
@@ -82,6 +84,7 @@ class Agent:
         RefusalError
             With a code that may leave, and a detail that may not.
         """
+        self.store.prune()
         agreed = self.check(study)
         if step not in STEPS:
             raise RefusalError(Code.PROTOCOL, f"there is no step {step!r}")
@@ -91,7 +94,13 @@ class Agent:
             raise RefusalError(Code.PROTOCOL, str(error)) from error
 
     def check(self, text: str) -> Study:
-        """Read a study, and refuse what the policy does not allow."""
+        """Read a study, and refuse what the policy does not allow.
+
+        The text is hashed before it is parsed: what nobody agreed to is not worth the memory.
+        """
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        if digest not in self.config.policy.studies:
+            raise RefusalError(Code.REFUSED, f"study {digest}: {NOT_ALLOWED}")
         try:
             study = Study.from_json(text)
         except ValueError as error:
@@ -134,7 +143,7 @@ class Agent:
         # What the masked step will need is checked here, before anything is given.
         self.check_runs(session)
         kept_message(self.config, self.store, study)
-        self.store.prune()
+        self.store.make_room(BEGUN + self.config.policy.runs_a_day)
         me = self.config.me(study)
         assert me is not None  # checked with the study
         return Client(study, me)

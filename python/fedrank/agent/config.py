@@ -12,6 +12,7 @@ from fedrank.engine import FEWEST
 from fedrank.study import Study
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
+NOT_ALLOWED = "the study is not among those allowed"
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Policy:
     def objection(self, study: Study) -> str | None:
         """Say what in a study is not agreed to, if anything."""
         if study.digest not in self.studies:
-            return "the study is not among those allowed"
+            return NOT_ALLOWED
         clients = len(study.roster)
         if clients < self.least_clients:
             return f"{clients} clients are fewer than least_clients = {self.least_clients}"

@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,7 +14,9 @@ from fedrank.agent.call import ANSWERED
 from fedrank.agent.codes import Code, RefusalError
 
 MOST = 1 << 26  # bytes of a request
-PATIENCE = 10.0  # seconds that whoever connects may take to ask
+HEAD = 1 << 22  # bytes of its first line, which is parsed
+TOLD = 500  # characters of a detail that are logged: whoever asks may have written it
+PATIENCE = 10.0  # seconds that whoever connects may take to ask, and again to listen
 
 log = logging.getLogger("fedrank.agent")
 
@@ -36,9 +39,9 @@ def serve(agent: Agent) -> None:
             connection, _ = server.accept()
             with connection:
                 try:
-                    connection.settimeout(PATIENCE)
                     asked = receive(connection)
                     if asked:  # some only look whether we are there
+                        connection.settimeout(PATIENCE)
                         connection.sendall(respond(agent, asked))
                 except OSError as error:  # whoever asked has gone
                     log.warning("a connection was lost: %s", error)
@@ -48,6 +51,8 @@ def respond(agent: Agent, asked: bytes) -> bytes:
     """Answer one request, whatever happens, and tell no more than a code."""
     try:
         head, _, request = asked.partition(b"\n")
+        if len(head) > HEAD:
+            raise ValueError(f"the first line has {len(head)} bytes, more than {HEAD}")
         fields = json.loads(head)
         study, run, step = str(fields["study"]), int(fields["run"]), str(fields["step"])
         reply = agent.answer(study, run, step, request)
@@ -56,7 +61,7 @@ def respond(agent: Agent, asked: bytes) -> bytes:
     except (KeyboardInterrupt, SystemExit):
         raise
     except RefusalError as refusal:
-        log.warning("%s: %s", refusal.code, refusal)
+        log.warning("%s: %.*s", refusal.code, TOLD, refusal)
         code = refusal.code
     except BaseException:  # a panic of the core is no Exception
         log.exception("a request that cannot be read, or a fault")
@@ -65,14 +70,19 @@ def respond(agent: Agent, asked: bytes) -> bytes:
 
 
 def receive(connection: socket.socket) -> bytes:
-    """Read until the other side has said all."""
+    """Read until the other side has said all, in one time for the whole."""
     parts, size = [], 0
-    while part := connection.recv(1 << 16):
+    end = time.monotonic() + PATIENCE
+    while (left := end - time.monotonic()) > 0:
+        connection.settimeout(left)
+        part = connection.recv(1 << 16)
+        if not part:
+            return b"".join(parts)
         parts.append(part)
         size += len(part)
         if size > MOST:
             raise OSError("a request is too long")
-    return b"".join(parts)
+    raise OSError(f"a request took longer than {PATIENCE} seconds")
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import json
 import logging
 import time
 from collections.abc import Sequence
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from fedrank.cli._reading import check_file
 from fedrank.study import Study
 
 SHOWN = 12  # entries of a segment
+LOG_BYTES, LOG_FILES = 1 << 22, 3  # whoever asks makes the log longer
 
 app = typer.Typer(
     no_args_is_help=True, help="Answer for rankings that stay here: policy, keys, ledger."
@@ -87,8 +89,11 @@ def run(config: ConfigOption = Path("agent.toml")) -> None:
     """Answer on the socket until stopped. What goes wrong is in agent.log, in the folder."""
     settings = read_config(config)
     agent = agents.Agent(settings)
+    file = RotatingFileHandler(
+        settings.folder / "agent.log", maxBytes=LOG_BYTES, backupCount=LOG_FILES
+    )
     logging.basicConfig(
-        filename=settings.folder / "agent.log",
+        handlers=[file],
         format="%(asctime)s %(levelname)s %(message)s",
         level=logging.INFO,
     )
