@@ -508,7 +508,51 @@ def test_a_preview_shows_the_very_message_that_leaves(tmp_path):
     agent.close()
 
 
+def test_a_preview_says_since_when_and_of_how_many_rankings(tmp_path):
+    config = configured(tmp_path)
+    first = preview(config, STUDY)
+    write_ranks(config.rankings, LABELS, RANKS[1] * 2)
+    again = preview(config, STUDY)
+    assert first.rankings == again.rankings == 12
+    assert first.kept_since == again.kept_since
+    assert abs(first.kept_since - time.time()) < DAY
+
+
+@pytest.mark.parametrize("study", [STUDY, Study(Borda(4, 4), LABELS, ["a", "b", "c", "d"])])
+def test_a_preview_keeps_nothing_for_a_study_that_is_not_allowed(tmp_path, study):
+    allowed = () if study is STUDY else (study.digest,)
+    config = configured(tmp_path, studies=allowed)
+    shown = preview(config, study)
+    assert shown.objection is not None
+    assert (shown.kept_since, shown.rankings) == (None, 12)
+    assert list((config.folder / "messages").iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [True, 1.0, "1", -1, 2**64, None])
+def test_a_runs_number_is_a_whole_one_of_64_bits(agent, number):
+    asked = {"study": STUDY.to_json(), "run": 2**64 - 1, "step": "advertise"}
+    assert respond(agent, json.dumps(asked).encode() + b"\n").startswith(b"ok\n")
+    wrong = json.dumps(asked | {"run": number}).encode() + b"\n"
+    assert respond(agent, wrong) == b"error\n"
+
+
 # The process
+
+
+def test_a_socket_that_another_process_listens_on_is_left_alone(tmp_path):
+    path = tmp_path / "a.sock"
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(path))
+        other.listen()
+        with pytest.raises(ValueError, match="another process listens"), serving.listening(path):
+            pass
+        assert listens(path)
+    assert not listens(path)
+    with serving.listening(path):  # nobody does any more
+        assert listens(path)
+        path.unlink()
+        path.write_text("another's")
+    assert path.read_text() == "another's"
 
 
 @pytest.fixture
@@ -638,12 +682,14 @@ def test_new_run_preview_forget_ledger(tmp_path):
     shown = run("agent", "preview", study, "--config", config, "--json")
     document = json.loads(shown.stdout)
     assert document["objection"] is None
+    assert (document["rankings"], document["kept_since"] > 0) == (12, True)
     assert document["bytes"] == bytes_up(STUDY)
     message = preview(read, STUDY).message.tolist()
     assert document["segments"] == [{"name": "position", "bits": 4, "entries": message}]
     table = run("agent", "preview", study, "--config", config)
     assert " ".join(map(str, message)) in table.stdout
     assert "the policy: allows it" in table.stdout
+    assert " UTC, of 12 rankings" in table.stdout
     agent = Agent(read)
     Federation(agent).finish()
     held = run("agent", "forget", study, "--config", config)

@@ -105,9 +105,7 @@ class Agent:
             study = Study.from_json(text)
         except ValueError as error:
             raise RefusalError(Code.REFUSED, str(error)) from error
-        objection = self.config.policy.objection(study)
-        if objection is None and self.config.me(study) is None:
-            objection = f"{self.config.name} is not in the roster"
+        objection = self.config.objection(study)
         if objection is not None:
             raise RefusalError(Code.REFUSED, f"study {study.digest}: {objection}")
         return study
@@ -122,7 +120,8 @@ class Agent:
             reply = client.share(request)
         elif step == "mask":
             self.check_runs(session)
-            reply = client.mask(request, kept_message(self.config, self.store, study))
+            _, message = open_message(study, kept_message(self.config, self.store, study))
+            reply = client.mask(request, message)
             self.store.enter(session, study.digest, run)
         else:
             self.check_survivors(request)
@@ -173,7 +172,7 @@ def session_name(study: Study, run: int) -> str:
     return hashlib.sha256(f"{study.digest} {run}".encode()).hexdigest()
 
 
-def kept_message(config: Config, store: Store, study: Study) -> NDArray[np.uint64]:
+def kept_message(config: Config, store: Store, study: Study) -> bytes:
     """Give one study one message: encode it the first time, and keep it.
 
     The same statistic under other local ties, or over data that changed meanwhile, would tell
@@ -181,16 +180,25 @@ def kept_message(config: Config, store: Store, study: Study) -> NDArray[np.uint6
     """
     kept = store.message(study.digest)
     if kept is None:
-        rankings = read_rankings(config, study)
-        check_samples(config, len(rankings))  # more may come, so nothing is kept yet
-        try:
-            message = study.scheme.encode(rankings, rng=tie_rng(config, study))
-        except ValueError as error:
-            raise RefusalError(Code.DATA, str(error)) from error
-        count = len(rankings).to_bytes(COUNT, "little")
-        kept = store.keep_message(study.digest, count + study.scheme.pack(message))
-    check_samples(config, int.from_bytes(kept[:COUNT], "little"))
-    return study.scheme.unpack(kept[COUNT:])
+        kept = store.keep_message(study.digest, make_message(config, study))
+    check_samples(config, open_message(study, kept)[0])
+    return kept
+
+
+def make_message(config: Config, study: Study) -> bytes:
+    """Encode the rankings, with their number before the message."""
+    rankings = read_rankings(config, study)
+    check_samples(config, len(rankings))  # more may come, so nothing is kept yet
+    try:
+        message = study.scheme.encode(rankings, rng=tie_rng(config, study))
+    except ValueError as error:
+        raise RefusalError(Code.DATA, str(error)) from error
+    return len(rankings).to_bytes(COUNT, "little") + study.scheme.pack(message)
+
+
+def open_message(study: Study, kept: bytes) -> tuple[int, NDArray[np.uint64]]:
+    """Read the number of rankings, and their message."""
+    return int.from_bytes(kept[:COUNT], "little"), study.scheme.unpack(kept[COUNT:])
 
 
 def check_samples(config: Config, samples: int) -> None:

@@ -114,6 +114,13 @@ class Config:
         if self.seed is not None:
             whole("seed", self.seed, least=0)
 
+    def objection(self, study: Study) -> str | None:
+        """Say why a study is not answered, if it is not."""
+        objection = self.policy.objection(study)
+        if objection is None and self.me(study) is None:
+            return f"{self.name} is not in the roster"
+        return objection
+
     def me(self, study: Study) -> int | None:
         """Find this client's number in a study."""
         return study.roster.index(self.name) if self.name in study.roster else None

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fedrank.agent.answer import Agent
-from fedrank.agent.call import ANSWERED
+from fedrank.agent.call import ANSWERED, listens
 from fedrank.agent.codes import Code, RefusalError
 
 MOST = 1 << 26  # bytes of a request
@@ -54,7 +54,9 @@ def respond(agent: Agent, asked: bytes) -> bytes:
         if len(head) > HEAD:
             raise ValueError(f"the first line has {len(head)} bytes, more than {HEAD}")
         fields = json.loads(head)
-        study, run, step = str(fields["study"]), int(fields["run"]), str(fields["step"])
+        study, run, step = str(fields["study"]), fields["run"], str(fields["step"])
+        if type(run) is not int or not 0 <= run < 1 << 64:  # one run, one spelling, one session
+            raise ValueError("a run's number is a whole one of 64 bits")
         reply = agent.answer(study, run, step, request)
         log.info("run %d, %s: answered with %d bytes", run, step, len(reply))
         return ANSWERED + b"\n" + reply
@@ -71,7 +73,8 @@ def respond(agent: Agent, asked: bytes) -> bytes:
 
 def receive(connection: socket.socket) -> bytes:
     """Read until the other side has said all, in one time for the whole."""
-    parts, size = [], 0
+    parts: list[bytes] = []
+    size = 0
     end = time.monotonic() + PATIENCE
     while (left := end - time.monotonic()) > 0:
         connection.settimeout(left)
@@ -93,7 +96,9 @@ def listening(path: Path) -> Iterator[socket.socket]:
             yield server
         return
     if path.is_socket():
-        path.unlink()  # of an agent that was killed; the store's lock says that none runs
+        if listens(path):
+            raise ValueError(f"{path}: another process listens there: name another socket")
+        path.unlink()  # of an agent that was killed
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         before = os.umask(0o177)
         try:
@@ -103,8 +108,10 @@ def listening(path: Path) -> Iterator[socket.socket]:
         finally:
             os.umask(before)
         server.listen()
+        ours = path.stat().st_ino
         try:
             yield server
         finally:
             with suppress(FileNotFoundError):
-                path.unlink()
+                if path.stat().st_ino == ours:  # not that of an agent that came after us
+                    path.unlink()

@@ -117,6 +117,12 @@ class Store:
             return (self.messages / digest).read_bytes()
         return None
 
+    def kept_since(self, digest: str) -> float | None:
+        """Tell when a study was given its message, in seconds since 1970."""
+        with suppress(FileNotFoundError):
+            return (self.messages / digest).stat().st_mtime
+        return None
+
     def keep_message(self, digest: str, message: bytes) -> bytes:
         """Keep a study's first message, and return the one that is kept."""
         with suppress(FileExistsError):
