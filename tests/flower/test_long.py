@@ -234,7 +234,7 @@ def test_the_same_app_runs_in_flowers_simulation(tmp_path, monkeypatch):
             "--disable-runtime-dependency-installation",
         )
         made.wait(lambda: "running on" in made.log("superlink"), "the SuperLink")
-        app = made.app("app", study, seed=SEED)
+        app = made.app("app", study, seed=SEED, nameless="true")
         _, status, result, shown = made.run(app, "--federation-config", "num-supernodes=3")
         assert status["status"] == "finished:completed", shown
         expect(result, study)

@@ -101,9 +101,10 @@ serverapp = "study_app.server:app"
 clientapp = "study_app.client:app"
 
 [tool.flwr.app.config]
-wait = 120      # seconds to wait for all nodes of the roster
-deadline = 120  # seconds a step: who misses it has dropped out
-out = "results" # folder of the consensus, on the SuperLink's machine
+wait = 120        # seconds to wait for all nodes of the roster
+deadline = 120    # seconds a step: who misses it has dropped out
+out = "results"   # folder of the consensus, on the SuperLink's machine
+nameless = false  # true in a simulation: a node's agent says which client it is
 {seed}"""
 
 SIDE = '''\
