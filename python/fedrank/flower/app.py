@@ -142,6 +142,10 @@ Start the SuperLink in this folder. The consensus will be written to `results` i
 
 (It forgets the nodes when it ends; `--database state.db` keeps them.)
 
+So started, it is for a trial: **whoever reaches the port, every data holder too, can submit a run,
+and read each input to it**. In earnest, let it listen on 127.0.0.1, behind a proxy that passes on
+`/v1/fleet/` alone; fedrank's page on deploying has one.
+
 Tell `flwr` where it is, in `~/.flwr/config.toml`:
 
     [superlink.trial]
