@@ -669,6 +669,27 @@ def test_a_socket_may_be_handed_over(tmp_path):
 # The command
 
 
+def test_the_log_has_a_size_that_no_asker_can_exceed(tmp_path, python):
+    config = configured(tmp_path)
+    file = tmp_path / "agent.toml"
+    file.write_text(
+        f'name = "east"\nrankings = "{config.rankings}"\n[policy]\nstudies = ["{STUDY.digest}"]\n'
+    )
+    code = (
+        "from pathlib import Path\n"
+        "from fedrank.agent.serve import respond\n"
+        "from fedrank.cli import agent as command\n"
+        "command.LOG_BYTES = 2000\n"
+        "command.agents.serve = lambda made: [respond(made, b'{}') for _ in range(100)]\n"
+        f"command.run(Path({str(file)!r}))\n"
+    )
+    done = python(code)
+    assert done.returncode == 0, done.stderr
+    logs = sorted(config.folder.glob("agent.log*"))
+    assert [log.name for log in logs] == ["agent.log", *(f"agent.log.{n}" for n in (1, 2, 3))]
+    assert all(0 < log.stat().st_size <= 2000 for log in logs)
+
+
 def test_new_run_preview_forget_ledger(tmp_path):
     votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
     study = tmp_path / "study.json"
