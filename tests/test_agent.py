@@ -1,8 +1,10 @@
 """The local agent: what it answers, what it refuses, and what it never forgets."""
 
+import importlib
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -25,6 +27,8 @@ from fedrank.secagg import Client, Server
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="needs Unix sockets at short paths, and files' modes"
 )
+
+serving = importlib.import_module("fedrank.agent.serve")  # the package has a function of its name
 
 LABELS = ["ash", "birch", "cedar", "dogwood"]
 ROSTER = ["north", "east", "south", "west"]
@@ -207,6 +211,90 @@ def test_states_that_nobody_used_for_a_day_are_deleted(agent):
     assert old not in list(agent.store.sessions.iterdir())
 
 
+@pytest.mark.parametrize("restart", [True, False])
+def test_they_are_deleted_at_the_start_and_at_a_refused_request_too(agent, restart):
+    agent.answer(STUDY.to_json(), 1, "advertise", b"")
+    (old,) = agent.store.sessions.iterdir()
+    os.utime(old, (0, time.time() - DAY - 1))
+    if restart:
+        agent.close()
+        Agent(agent.config).close()
+    else:
+        not_answered(Code.REFUSED, agent, "{}", 9, "share", b"")
+    assert not old.exists()
+
+
+def test_of_sessions_without_a_masked_input_only_the_newest_are_kept(tmp_path):
+    agent = Agent(configured(tmp_path, runs_a_day=1))
+    Federation(agent, number=0).finish()
+    (masked,) = agent.store.sessions.iterdir()
+    os.utime(masked, (0, time.time() - DAY / 2))  # the oldest, and kept
+    (line,) = agent.store.ledger()
+    agent.store.ledger_file.write_text(json.dumps(line | {"time": line["time"] - DAY}) + "\n")
+    most = answering.BEGUN + 1
+    for number in range(1, most + 4):
+        agent.answer(STUDY.to_json(), number, "advertise", b"")
+        made = agent.store.sessions / answering.session_name(STUDY, number)
+        os.utime(made, (0, time.time() - 1000 + number))
+    kept = {file.name for file in agent.store.sessions.iterdir()}
+    newest = {answering.session_name(STUDY, number) for number in range(4, most + 4)}
+    assert kept == newest | {masked.name}
+    agent.close()
+
+
+def test_what_a_killed_process_left_half_written_is_deleted(agent):
+    agent.close()
+    halves = [
+        folder / ".name.123.part"
+        for folder in (agent.config.folder, agent.store.sessions, agent.store.messages)
+    ]
+    for half in halves:
+        half.write_bytes(b"secret")
+    Agent(agent.config).close()
+    assert not any(half.exists() for half in halves)
+
+
+def test_no_file_that_can_be_deleted_keeps_a_second_agent_out(agent):
+    for file in agent.config.folder.iterdir():
+        if file.is_file():
+            file.unlink()
+    with pytest.raises(ValueError, match="in use by an agent"):
+        Agent(agent.config)
+
+
+def test_the_ledgers_times_never_go_back(tmp_path, monkeypatch):
+    store = Store(tmp_path / "state")
+    clock = iter([5000.0, 1000.0, 7000.0])
+    monkeypatch.setattr(time, "time", lambda: next(clock))
+    for number in range(3):
+        store.enter(str(number), STUDY.digest, number)
+    assert [line["time"] for line in store.ledger()] == [5000.0, 5000.0, 7000.0]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_run_whose_state_was_deleted_is_over(agent, step):
+    federation = Federation(agent)
+    asked = {}
+    for each in STEPS:
+        asked[each] = federation.requests[1]
+        federation.step(each)
+    (old,) = agent.store.sessions.iterdir()
+    os.utime(old, (0, time.time() - DAY - 1))
+    agent.answer(STUDY.to_json(), 2, "advertise", b"")
+    assert not old.exists()
+    told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), 1, step, asked[step])
+    assert "this run is over" in told
+    assert len(agent.store.ledger()) == 1
+
+
+def test_a_run_that_got_no_masked_input_may_begin_anew_with_new_keys(agent):
+    first = agent.answer(STUDY.to_json(), 1, "advertise", b"")
+    (old,) = agent.store.sessions.iterdir()
+    os.utime(old, (0, time.time() - DAY - 1))
+    agent.answer(STUDY.to_json(), 2, "advertise", b"")
+    assert agent.answer(STUDY.to_json(), 1, "advertise", b"") != first
+
+
 # Policy
 
 
@@ -324,6 +412,19 @@ def test_a_repeated_study_gets_the_same_message_though_data_and_ties_change(tmp_
     assert preview(config, STUDY).message.tolist() == fresh.tolist()
 
 
+@pytest.mark.parametrize(
+    "spell", [lambda text: f"{text}\n", lambda text: text.replace(",", ", "), lambda _: "\ud800"]
+)
+def test_a_study_is_known_by_its_canonical_text_before_it_is_parsed(agent, monkeypatch, spell):
+    def parsed(_):
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr(Study, "from_json", parsed)
+    text = spell(STUDY.to_json())
+    told = not_answered(Code.REFUSED, agent, text, 1, "advertise", b"")
+    assert "not among those allowed" in told
+
+
 # What leaves
 
 
@@ -350,6 +451,31 @@ def test_a_marker_in_the_data_never_leaves(tmp_path, text, code):
 )
 def test_requests_that_cannot_be_read_get_a_code(agent, asked):
     assert respond(agent, asked) == b"error\n"
+
+
+def test_a_first_line_too_long_is_not_parsed(agent, monkeypatch):
+    monkeypatch.setattr(serving, "HEAD", 1000)
+    asked = json.dumps({"study": STUDY.to_json(), "run": 1, "step": "advertise"}).encode() + b"\n"
+    assert len(asked) < 1000
+    assert respond(agent, asked + bytes(2000)).startswith(b"ok\n")
+    assert respond(agent, b" " * 1000 + asked) == b"error\n"
+
+
+def test_no_more_than_the_beginning_of_a_detail_is_logged(agent, caplog):
+    asked = json.dumps({"study": STUDY.to_json(), "run": 1, "step": "B" * 100_000}).encode()
+    assert respond(agent, asked + b"\n") == b"protocol\n"
+    (record,) = caplog.records
+    assert "there is no step 'BBB" in record.getMessage()
+    assert len(record.getMessage()) < 600
+
+
+def test_whoever_asks_has_one_time_for_the_whole_request(monkeypatch):
+    ours, theirs = socket.socketpair()
+    clock = iter([0.0, 1.0, 9.0, 10.0])
+    monkeypatch.setattr(serving.time, "monotonic", lambda: next(clock))
+    theirs.sendall(bytes(2 << 16))  # two parts, and more might come
+    with ours, theirs, pytest.raises(OSError, match="longer than 10"):
+        serving.receive(ours)
 
 
 def test_a_panic_gets_a_code(agent, monkeypatch):
@@ -382,7 +508,51 @@ def test_a_preview_shows_the_very_message_that_leaves(tmp_path):
     agent.close()
 
 
+def test_a_preview_says_since_when_and_of_how_many_rankings(tmp_path):
+    config = configured(tmp_path)
+    first = preview(config, STUDY)
+    write_ranks(config.rankings, LABELS, RANKS[1] * 2)
+    again = preview(config, STUDY)
+    assert first.rankings == again.rankings == 12
+    assert first.kept_since == again.kept_since
+    assert abs(first.kept_since - time.time()) < DAY
+
+
+@pytest.mark.parametrize("study", [STUDY, Study(Borda(4, 4), LABELS, ["a", "b", "c", "d"])])
+def test_a_preview_keeps_nothing_for_a_study_that_is_not_allowed(tmp_path, study):
+    allowed = () if study is STUDY else (study.digest,)
+    config = configured(tmp_path, studies=allowed)
+    shown = preview(config, study)
+    assert shown.objection is not None
+    assert (shown.kept_since, shown.rankings) == (None, 12)
+    assert list((config.folder / "messages").iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [True, 1.0, "1", -1, 2**64, None])
+def test_a_runs_number_is_a_whole_one_of_64_bits(agent, number):
+    asked = {"study": STUDY.to_json(), "run": 2**64 - 1, "step": "advertise"}
+    assert respond(agent, json.dumps(asked).encode() + b"\n").startswith(b"ok\n")
+    wrong = json.dumps(asked | {"run": number}).encode() + b"\n"
+    assert respond(agent, wrong) == b"error\n"
+
+
 # The process
+
+
+def test_a_socket_that_another_process_listens_on_is_left_alone(tmp_path):
+    path = tmp_path / "a.sock"
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(path))
+        other.listen()
+        with pytest.raises(ValueError, match="another process listens"), serving.listening(path):
+            pass
+        assert listens(path)
+    assert not listens(path)
+    with serving.listening(path):  # nobody does any more
+        assert listens(path)
+        path.unlink()
+        path.write_text("another's")
+    assert path.read_text() == "another's"
 
 
 @pytest.fixture
@@ -499,6 +669,27 @@ def test_a_socket_may_be_handed_over(tmp_path):
 # The command
 
 
+def test_the_log_has_a_size_that_no_asker_can_exceed(tmp_path, python):
+    config = configured(tmp_path)
+    file = tmp_path / "agent.toml"
+    file.write_text(
+        f'name = "east"\nrankings = "{config.rankings}"\n[policy]\nstudies = ["{STUDY.digest}"]\n'
+    )
+    code = (
+        "from pathlib import Path\n"
+        "from fedrank.agent.serve import respond\n"
+        "from fedrank.cli import agent as command\n"
+        "command.LOG_BYTES = 2000\n"
+        "command.agents.serve = lambda made: [respond(made, b'{}') for _ in range(100)]\n"
+        f"command.run(Path({str(file)!r}))\n"
+    )
+    done = python(code)
+    assert done.returncode == 0, done.stderr
+    logs = sorted(config.folder.glob("agent.log*"))
+    assert [log.name for log in logs] == ["agent.log", *(f"agent.log.{n}" for n in (1, 2, 3))]
+    assert all(0 < log.stat().st_size <= 2000 for log in logs)
+
+
 def test_new_run_preview_forget_ledger(tmp_path):
     votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
     study = tmp_path / "study.json"
@@ -512,12 +703,14 @@ def test_new_run_preview_forget_ledger(tmp_path):
     shown = run("agent", "preview", study, "--config", config, "--json")
     document = json.loads(shown.stdout)
     assert document["objection"] is None
+    assert (document["rankings"], document["kept_since"] > 0) == (12, True)
     assert document["bytes"] == bytes_up(STUDY)
     message = preview(read, STUDY).message.tolist()
     assert document["segments"] == [{"name": "position", "bits": 4, "entries": message}]
     table = run("agent", "preview", study, "--config", config)
     assert " ".join(map(str, message)) in table.stdout
     assert "the policy: allows it" in table.stdout
+    assert " UTC, of 12 rankings" in table.stdout
     agent = Agent(read)
     Federation(agent).finish()
     held = run("agent", "forget", study, "--config", config)

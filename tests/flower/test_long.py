@@ -47,6 +47,39 @@ for step in ("advertise", "share", "mask", "unmask"):
     app.query(step)(kill)
 """
 
+# Runs pytest in a network of nothing but loopback. Its last line is how often there was no route:
+# at first, once something was sent away on purpose, and in the end.
+ALONE = """
+import fcntl
+import socket
+import struct
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+
+def lost():
+    heads, values = [
+        line.split() for line in Path("/proc/net/snmp").read_text().splitlines() if "Ip:" in line
+    ]
+    four = int(values[heads.index("OutNoRoutes")])
+    six = [line.split() for line in Path("/proc/net/snmp6").read_text().splitlines()]
+    return four + sum(int(value) for name, value in six if name == "Ip6OutNoRoutes")
+
+
+probe = socket.socket()
+fcntl.ioctl(probe, 0x8914, struct.pack("16sh", b"lo", 0x1 | 0x40))  # SIOCSIFFLAGS: up, running
+assert [name for _, name in socket.if_nameindex()] == ["lo"]
+first = lost()
+with suppress(OSError):
+    probe.connect(("192.0.2.1", 443))
+before = lost()
+done = subprocess.run([sys.executable, "-m", "pytest", *sys.argv[1:]])
+print(first, before, lost(), sep=" ", flush=True)
+sys.exit(done.returncode)
+"""
+
 
 def rankings(seed):
     rng = np.random.default_rng(seed)
@@ -163,19 +196,10 @@ def test_nothing_calls_home(tmp_path):
         pytest.skip("there is no `unshare` here")
     if allowed.returncode:
         pytest.skip("this user may not make a network namespace")
-    code = (
-        "import fcntl, os, socket, struct, sys\n"
-        "probe = socket.socket()\n"
-        "up = struct.pack('16sh', b'lo', 0x1 | 0x40)\n"  # IFF_UP, IFF_RUNNING
-        "fcntl.ioctl(probe, 0x8914, up)\n"  # SIOCSIFFLAGS
-        "names = [name for _, name in socket.if_nameindex()]\n"
-        "assert names == ['lo'], names\n"
-        "os.execv(sys.executable, [sys.executable, '-m', 'pytest', *sys.argv[1:]])\n"
-    )
     test = Path(__file__).with_name("test_three_nodes.py")
     name = f"{test}::test_borda_is_the_engines_bit_for_bit"
     done = subprocess.run(
-        ["unshare", "--net", sys.executable, "-c", code, "-q", "--basetemp", tmp_path / "t", name],
+        ["unshare", "--net", sys.executable, "-c", ALONE, "-q", "--basetemp", tmp_path / "t", name],
         capture_output=True,
         text=True,
         timeout=10 * PATIENCE,
@@ -184,6 +208,9 @@ def test_nothing_calls_home(tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
+    probed, before, after = map(int, done.stdout.splitlines()[-1].split())
+    assert before > probed  # the counters see what is sent to nowhere
+    assert after == before
 
 
 def test_the_same_app_runs_in_flowers_simulation(tmp_path, monkeypatch):
@@ -207,7 +234,7 @@ def test_the_same_app_runs_in_flowers_simulation(tmp_path, monkeypatch):
             "--disable-runtime-dependency-installation",
         )
         made.wait(lambda: "running on" in made.log("superlink"), "the SuperLink")
-        app = made.app("app", study, seed=SEED)
+        app = made.app("app", study, seed=SEED, nameless="true")
         _, status, result, shown = made.run(app, "--federation-config", "num-supernodes=3")
         assert status["status"] == "finished:completed", shown
         expect(result, study)

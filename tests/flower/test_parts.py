@@ -16,7 +16,7 @@ from flwr.app import ConfigRecord, Context, Error, Message, RecordDict
 from flwr.supercore.task_identity import TaskIdentity
 
 from command import COMMAND, refused, run, write_ranks
-from fedrank import Borda, Lehmer, Mallows, Rankings, Study, federate
+from fedrank import Borda, Dispersion, Lehmer, Mallows, Rankings, Refine, Study, federate
 from fedrank._random import seed_bytes
 from fedrank.agent import Agent, Config, Policy
 from fedrank.agent.serve import respond
@@ -121,6 +121,15 @@ def test_a_sum_over_two_is_not_opened():
         conduct(study, clients.exchange, bytes(32))
 
 
+@pytest.mark.parametrize("scheme", [Refine(range(4), 4, window=2), Dispersion(range(4), clients=4)])
+def test_a_scheme_of_a_later_round_is_refused_before_anybody_is_asked(scheme):
+    def nobody(*_):
+        raise AssertionError("asked")
+
+    with pytest.raises(ValueError, match=f"not of {type(scheme).__name__}"):
+        conduct(Study(scheme, LABELS, ROSTER), nobody, bytes(32))
+
+
 # Finding nodes
 
 
@@ -153,11 +162,16 @@ class FakeGrid:
 
 
 @pytest.mark.parametrize(
-    "names", [["east", "south", "west", "north"], ["east", "south", "west", "north", "x"], [""] * 4]
+    ("names", "nameless"),
+    [
+        (["east", "south", "west", "north"], False),
+        (["east", "south", "west", "north", "x"], False),
+        ([""] * 4, True),
+    ],
 )
-def test_nodes_are_known_by_their_registered_names_or_else_by_their_word(names):
+def test_nodes_are_known_by_their_registered_names_or_else_by_their_word(names, nameless):
     grid = FakeGrid(Clients(STUDY, 9), names)
-    nodes = server.Nodes(grid, STUDY, 5.0)
+    nodes = server.Nodes(grid, STUDY, 5.0, nameless)
     nodes.find(0.1)
     found = conduct(STUDY, nodes.exchange, seed_bytes(9))
     assert found.survivors == [0, 1, 2, 3]
@@ -178,17 +192,25 @@ def test_nodes_that_are_not_there_or_silent_have_dropped_out():
 def test_of_two_nodes_that_say_they_are_one_client_only_the_first_is_heard():
     clients = Clients(STUDY, 9)
     grid = FakeGrid(clients, [""] * 5)  # the fifth says that it is the first
-    nodes = server.Nodes(grid, STUDY, 5.0)
+    nodes = server.Nodes(grid, STUDY, 5.0, nameless=True)
     nodes.find(0.1)
     assert conduct(STUDY, nodes.exchange, bytes(32)).survivors == [0, 1, 2, 3]
     assert 14 not in nodes.clients
 
 
-def test_of_two_nodes_of_one_name_one_is_asked():
-    grid = FakeGrid(Clients(STUDY, 9), ["east", "south", "west", "north", "east"])
+def test_nodes_without_names_are_not_asked_unless_the_run_says_so():
+    grid = FakeGrid(Clients(STUDY, 9), [""] * 4)
     nodes = server.Nodes(grid, STUDY, 5.0)
     nodes.find(0.1)
-    assert sorted(nodes.clients.values()) == [0, 1, 2, 3]
+    with pytest.raises(RunFailedError, match=r"north \(its node is not there\)"):
+        conduct(STUDY, nodes.exchange, bytes(32))
+    assert grid.asked == []
+
+
+def test_two_nodes_of_one_name_fail_the_run():
+    grid = FakeGrid(Clients(STUDY, 9), ["east", "south", "west", "north", "east"])
+    with pytest.raises(RunFailedError, match="2 nodes are registered as east"):
+        server.Nodes(grid, STUDY, 5.0).find(0.1)
 
 
 @pytest.mark.parametrize(
@@ -213,10 +235,27 @@ def test_an_error_of_flowers_is_told_by_its_number():
     assert server.read(reply) == Lost("Flower's error 2")
 
 
-@pytest.mark.parametrize("value", [0, -1, "soon", True, float("nan")])
+@pytest.mark.parametrize("value", [0, -1, "soon", True, float("nan"), float("inf")])
 def test_times_that_cannot_be_are_refused_and_named(value):
     with pytest.raises(ValueError, match="deadline must be a number of seconds above 0"):
         server.seconds({"deadline": value}, "deadline")
+
+
+def test_a_seed_is_passed_on_to_its_last_digit():
+    assert server.seed_of({"seed": 2**53 + 1}) == 2**53 + 1
+    assert server.seed_of({}) is None
+
+
+@pytest.mark.parametrize("value", [True, 1.0, -1, "1"])
+def test_seeds_that_are_not_whole_numbers_are_refused_and_named(value):
+    with pytest.raises(ValueError, match="seed must be"):
+        server.seed_of({"seed": value})
+
+
+@pytest.mark.parametrize("value", [1, "true"])
+def test_a_yes_is_spelled_as_one(value):
+    with pytest.raises(ValueError, match="nameless must be true or false"):
+        server.flag({"nameless": value}, "nameless")
 
 
 # The relay
@@ -244,10 +283,11 @@ def study_file(tmp_path):
     return file
 
 
-def test_without_an_agent_the_relay_says_unavailable(study_file, tmp_path, monkeypatch):
+def test_without_an_agent_the_relay_says_unavailable(study_file, tmp_path, monkeypatch, caplog):
     monkeypatch.delenv("FEDRANK_AGENT", raising=False)
     nowhere = {"agent": str(tmp_path / "none.sock")}
     assert relayed(study_file, nowhere, ASKED) == {"code": "unavailable"}
+    assert "none.sock: [Errno 2]" in caplog.text  # which stays here
     assert relayed(study_file, {}, ASKED) == {"code": "unavailable"}
 
 
@@ -257,12 +297,13 @@ def test_the_relay_says_error_of_what_it_cannot_read(study_file, content):
 
 
 @pytest.mark.parametrize("raised", [RuntimeError(SECRET), MemoryError(), BaseException(SECRET)])
-def test_the_relay_catches_everything(study_file, monkeypatch, raised):
+def test_the_relay_catches_everything(study_file, monkeypatch, caplog, raised):
     def fail(*_):
         raise raised
 
     monkeypatch.setattr(relay, "ask", fail)
     assert relayed(study_file, {"agent": "/x"}, ASKED) == {"code": "error"}
+    assert type(raised).__name__ in caplog.text
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
@@ -316,7 +357,13 @@ def test_an_app_has_what_flower_needs(tmp_path):
         "serverapp": "study_app.server:app",
         "clientapp": "study_app.client:app",
     }
-    assert app["config"] == {"wait": 120, "deadline": 120, "out": "results", "seed": 4}
+    assert app["config"] == {
+        "wait": 120,
+        "deadline": 120,
+        "out": "results",
+        "nameless": False,
+        "seed": 4,
+    }
     assert Study.from_json((tmp_path / "app" / "study_app" / "study.json").read_text()) == study
     readme = (tmp_path / "app" / "README.md").read_text()
     assert study.digest in readme

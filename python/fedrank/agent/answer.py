@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fedrank import data
 from fedrank._random import seed_bytes
 from fedrank.agent.codes import Code, RefusalError
-from fedrank.agent.config import Config
+from fedrank.agent.config import NOT_ALLOWED, Config
 from fedrank.agent.store import Store
 from fedrank.engine import STEPS, stream_rng
 from fedrank.rankings import Rankings
@@ -18,6 +18,7 @@ from fedrank.study import Study
 FRAME = 40  # bytes of a message beside its body (docs/protocol.md)
 ID = 2  # bytes of a client's number in a list of survivors
 COUNT = 8  # bytes, before a kept message, of the number of rankings in it
+BEGUN = 16  # sessions without a masked input that are kept, beside runs_a_day
 
 
 class Agent:
@@ -55,6 +56,7 @@ class Agent:
         self.config = config
         self.store = Store(config.folder)
         self.store.take()
+        self.store.prune()
 
     def close(self) -> None:
         """Let go of the store."""
@@ -69,7 +71,7 @@ class Agent:
         Parameters
         ----------
         study : str
-            JSON of the study, as whoever asks has it.
+            Canonical JSON of the study, as `Study.to_json` writes it.
         run : int
             Number of the run: each is a session with keys of its own.
         step : {"advertise", "share", "mask", "unmask"}
@@ -82,6 +84,7 @@ class Agent:
         RefusalError
             With a code that may leave, and a detail that may not.
         """
+        self.store.prune()
         agreed = self.check(study)
         if step not in STEPS:
             raise RefusalError(Code.PROTOCOL, f"there is no step {step!r}")
@@ -91,14 +94,18 @@ class Agent:
             raise RefusalError(Code.PROTOCOL, str(error)) from error
 
     def check(self, text: str) -> Study:
-        """Read a study, and refuse what the policy does not allow."""
+        """Read a study, and refuse what the policy does not allow.
+
+        The text is hashed before it is parsed: what nobody agreed to is not worth the memory.
+        """
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        if digest not in self.config.policy.studies:
+            raise RefusalError(Code.REFUSED, f"study {digest}: {NOT_ALLOWED}")
         try:
             study = Study.from_json(text)
         except ValueError as error:
             raise RefusalError(Code.REFUSED, str(error)) from error
-        objection = self.config.policy.objection(study)
-        if objection is None and self.config.me(study) is None:
-            objection = f"{self.config.name} is not in the roster"
+        objection = self.config.objection(study)
         if objection is not None:
             raise RefusalError(Code.REFUSED, f"study {study.digest}: {objection}")
         return study
@@ -113,7 +120,8 @@ class Agent:
             reply = client.share(request)
         elif step == "mask":
             self.check_runs(session)
-            reply = client.mask(request, kept_message(self.config, self.store, study))
+            _, message = open_message(study, kept_message(self.config, self.store, study))
+            reply = client.mask(request, message)
             self.store.enter(session, study.digest, run)
         else:
             self.check_survivors(request)
@@ -126,12 +134,15 @@ class Agent:
         saved = self.store.state(session)
         if saved is not None:
             return Client.resume(saved)
+        # Keys made anew would give a second masked input, which no ledger counts.
+        if self.store.entered(session):
+            raise RefusalError(Code.PROTOCOL, f"session {session}: this run is over")
         if step != "advertise":
             raise RefusalError(Code.PROTOCOL, f"session {session} has not begun, or was long ago")
         # What the masked step will need is checked here, before anything is given.
         self.check_runs(session)
         kept_message(self.config, self.store, study)
-        self.store.prune()
+        self.store.make_room(BEGUN + self.config.policy.runs_a_day)
         me = self.config.me(study)
         assert me is not None  # checked with the study
         return Client(study, me)
@@ -161,7 +172,7 @@ def session_name(study: Study, run: int) -> str:
     return hashlib.sha256(f"{study.digest} {run}".encode()).hexdigest()
 
 
-def kept_message(config: Config, store: Store, study: Study) -> NDArray[np.uint64]:
+def kept_message(config: Config, store: Store, study: Study) -> bytes:
     """Give one study one message: encode it the first time, and keep it.
 
     The same statistic under other local ties, or over data that changed meanwhile, would tell
@@ -169,16 +180,25 @@ def kept_message(config: Config, store: Store, study: Study) -> NDArray[np.uint6
     """
     kept = store.message(study.digest)
     if kept is None:
-        rankings = read_rankings(config, study)
-        check_samples(config, len(rankings))  # more may come, so nothing is kept yet
-        try:
-            message = study.scheme.encode(rankings, rng=tie_rng(config, study))
-        except ValueError as error:
-            raise RefusalError(Code.DATA, str(error)) from error
-        count = len(rankings).to_bytes(COUNT, "little")
-        kept = store.keep_message(study.digest, count + study.scheme.pack(message))
-    check_samples(config, int.from_bytes(kept[:COUNT], "little"))
-    return study.scheme.unpack(kept[COUNT:])
+        kept = store.keep_message(study.digest, make_message(config, study))
+    check_samples(config, open_message(study, kept)[0])
+    return kept
+
+
+def make_message(config: Config, study: Study) -> bytes:
+    """Encode the rankings, with their number before the message."""
+    rankings = read_rankings(config, study)
+    check_samples(config, len(rankings))  # more may come, so nothing is kept yet
+    try:
+        message = study.scheme.encode(rankings, rng=tie_rng(config, study))
+    except ValueError as error:
+        raise RefusalError(Code.DATA, str(error)) from error
+    return len(rankings).to_bytes(COUNT, "little") + study.scheme.pack(message)
+
+
+def open_message(study: Study, kept: bytes) -> tuple[int, NDArray[np.uint64]]:
+    """Read the number of rankings, and their message."""
+    return int.from_bytes(kept[:COUNT], "little"), study.scheme.unpack(kept[COUNT:])
 
 
 def check_samples(config: Config, samples: int) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 from fedrank.agent.codes import Code, RefusalError
 
 ANSWERED = b"ok"
+LOOK = 5.0  # seconds
 
 
 def ask(
-    path: Path, study: str, run: int, step: str, request: bytes, timeout: float = 60.0
+    path: Path, study: str, run: int, step: str, request: bytes, timeout: float = 600.0
 ) -> bytes:
     """Ask the agent at a socket for one step of one run.
 
@@ -19,7 +20,7 @@ def ask(
     path : pathlib.Path
         The agent's socket.
     study : str
-        JSON of the study.
+        Canonical JSON of the study.
     run : int
         Number of the run.
     step : {"advertise", "share", "mask", "unmask"}
@@ -27,7 +28,7 @@ def ask(
     request : bytes
         What the server sent.
     timeout : float
-        Seconds to wait for the agent.
+        Seconds to wait for the agent, which may have large files to read at the first step.
 
     Returns
     -------
@@ -68,7 +69,7 @@ def ask(
 
 
 def listens(path: Path) -> bool:
-    """Tell whether an agent listens at a socket.
+    """Tell whether anybody listens at a socket.
 
     Examples
     --------
@@ -77,7 +78,10 @@ def listens(path: Path) -> bool:
     """
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as agent:
+            agent.settimeout(LOOK)
             agent.connect(str(path))
+    except (BlockingIOError, TimeoutError):  # too many are waiting already
+        return True
     except OSError:
         return False
     return True

@@ -12,6 +12,7 @@ from fedrank.engine import FEWEST
 from fedrank.study import Study
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
+NOT_ALLOWED = "the study is not among those allowed"
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Policy:
     def objection(self, study: Study) -> str | None:
         """Say what in a study is not agreed to, if anything."""
         if study.digest not in self.studies:
-            return "the study is not among those allowed"
+            return NOT_ALLOWED
         clients = len(study.roster)
         if clients < self.least_clients:
             return f"{clients} clients are fewer than least_clients = {self.least_clients}"
@@ -112,6 +113,13 @@ class Config:
             raise ValueError(f"name must be this client's name in the roster, not {self.name!r}")
         if self.seed is not None:
             whole("seed", self.seed, least=0)
+
+    def objection(self, study: Study) -> str | None:
+        """Say why a study is not answered, if it is not."""
+        objection = self.policy.objection(study)
+        if objection is None and self.me(study) is None:
+            return f"{self.name} is not in the roster"
+        return objection
 
     def me(self, study: Study) -> int | None:
         """Find this client's number in a study."""

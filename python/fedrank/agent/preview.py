@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.agent.answer import FRAME, kept_message
+from fedrank.agent.answer import FRAME, kept_message, make_message, open_message
 from fedrank.agent.config import Config
 from fedrank.agent.store import Store
 from fedrank.schemes import Segment
@@ -23,7 +23,12 @@ class Preview:
     objection : str or None
         Why the policy would not allow it.
     message : numpy.ndarray of uint64
-        The message, which leaves under masks only; this very one, as it is kept from now on.
+        The message, which leaves under masks only; this very one, if it is kept.
+    rankings : int
+        Of how many rankings it is.
+    kept_since : float or None
+        When it was encoded, in seconds since 1970: whatever became of the file since then does
+        not matter. None if it is not kept, since the policy would not allow the study.
     segments : list of (Segment, numpy.ndarray of uint64)
         The same, segment by segment.
     bytes_up : dict of str to int
@@ -33,6 +38,8 @@ class Preview:
     study: Study
     objection: str | None
     message: NDArray[np.uint64]
+    rankings: int
+    kept_since: float | None
     segments: list[tuple[Segment, NDArray[np.uint64]]]
     bytes_up: dict[str, int]
 
@@ -71,16 +78,21 @@ def preview(config: Config, study: Study) -> Preview:
     >>> shown.message, shown.bytes_up["mask"]
     (array([1, 0], dtype=uint64), 41)
     """
-    message = kept_message(config, Store(config.folder), study)
+    store = Store(config.folder)
+    objection = config.objection(study)
+    if objection is None or store.message(study.digest) is not None:
+        kept = kept_message(config, store, study)
+    else:
+        kept = make_message(config, study)
+    rankings, message = open_message(study, kept)
     ends = np.cumsum([segment.entries for segment in study.scheme.segments])
     parts = np.split(message, ends[:-1])
-    objection = config.policy.objection(study)
-    if objection is None and config.me(study) is None:
-        objection = f"{config.name} is not in the roster"
     return Preview(
         study=study,
         objection=objection,
         message=message,
+        rankings=rankings,
+        kept_since=store.kept_since(study.digest),
         segments=list(zip(study.scheme.segments, parts, strict=True)),
         bytes_up=bytes_up(study),
     )

@@ -4,16 +4,19 @@ import json
 import logging
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fedrank.agent.answer import Agent
-from fedrank.agent.call import ANSWERED
+from fedrank.agent.call import ANSWERED, listens
 from fedrank.agent.codes import Code, RefusalError
 
 MOST = 1 << 26  # bytes of a request
-PATIENCE = 10.0  # seconds that whoever connects may take to ask
+HEAD = 1 << 22  # bytes of its first line, which is parsed
+TOLD = 500  # characters of a detail that are logged: whoever asks may have written it
+PATIENCE = 10.0  # seconds that whoever connects may take to ask, and again to listen
 
 log = logging.getLogger("fedrank.agent")
 
@@ -36,9 +39,9 @@ def serve(agent: Agent) -> None:
             connection, _ = server.accept()
             with connection:
                 try:
-                    connection.settimeout(PATIENCE)
                     asked = receive(connection)
                     if asked:  # some only look whether we are there
+                        connection.settimeout(PATIENCE)
                         connection.sendall(respond(agent, asked))
                 except OSError as error:  # whoever asked has gone
                     log.warning("a connection was lost: %s", error)
@@ -48,15 +51,19 @@ def respond(agent: Agent, asked: bytes) -> bytes:
     """Answer one request, whatever happens, and tell no more than a code."""
     try:
         head, _, request = asked.partition(b"\n")
+        if len(head) > HEAD:
+            raise ValueError(f"the first line has {len(head)} bytes, more than {HEAD}")
         fields = json.loads(head)
-        study, run, step = str(fields["study"]), int(fields["run"]), str(fields["step"])
+        study, run, step = str(fields["study"]), fields["run"], str(fields["step"])
+        if type(run) is not int or not 0 <= run < 1 << 64:  # one run, one spelling, one session
+            raise ValueError("a run's number is a whole one of 64 bits")
         reply = agent.answer(study, run, step, request)
         log.info("run %d, %s: answered with %d bytes", run, step, len(reply))
         return ANSWERED + b"\n" + reply
     except (KeyboardInterrupt, SystemExit):
         raise
     except RefusalError as refusal:
-        log.warning("%s: %s", refusal.code, refusal)
+        log.warning("%s: %.*s", refusal.code, TOLD, refusal)
         code = refusal.code
     except BaseException:  # a panic of the core is no Exception
         log.exception("a request that cannot be read, or a fault")
@@ -65,14 +72,20 @@ def respond(agent: Agent, asked: bytes) -> bytes:
 
 
 def receive(connection: socket.socket) -> bytes:
-    """Read until the other side has said all."""
-    parts, size = [], 0
-    while part := connection.recv(1 << 16):
+    """Read until the other side has said all, in one time for the whole."""
+    parts: list[bytes] = []
+    size = 0
+    end = time.monotonic() + PATIENCE
+    while (left := end - time.monotonic()) > 0:
+        connection.settimeout(left)
+        part = connection.recv(1 << 16)
+        if not part:
+            return b"".join(parts)
         parts.append(part)
         size += len(part)
         if size > MOST:
             raise OSError("a request is too long")
-    return b"".join(parts)
+    raise OSError(f"a request took longer than {PATIENCE} seconds")
 
 
 @contextmanager
@@ -83,7 +96,9 @@ def listening(path: Path) -> Iterator[socket.socket]:
             yield server
         return
     if path.is_socket():
-        path.unlink()  # of an agent that was killed; the store's lock says that none runs
+        if listens(path):
+            raise ValueError(f"{path}: another process listens there: name another socket")
+        path.unlink()  # of an agent that was killed
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         before = os.umask(0o177)
         try:
@@ -93,8 +108,10 @@ def listening(path: Path) -> Iterator[socket.socket]:
         finally:
             os.umask(before)
         server.listen()
+        ours = path.stat().st_ino
         try:
             yield server
         finally:
             with suppress(FileNotFoundError):
-                path.unlink()
+                if path.stat().st_ino == ours:  # not that of an agent that came after us
+                    path.unlink()

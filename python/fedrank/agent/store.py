@@ -46,24 +46,33 @@ class Store:
     def take(self) -> None:
         """Become the only process that holds the store, until the process ends or releases it.
 
-        Two processes that go on from one saved state could be made to give secrets away.
+        Two processes that go on from one saved state could be made to give secrets away. The
+        lock is on the folder itself, since a file in it could be deleted and made again.
 
         Raises
         ------
         ValueError
-            If another process holds it.
+            If another process holds it, or it cannot be held.
         """
         try:
             import fcntl  # noqa: PLC0415  not on all systems
         except ImportError:
             raise ValueError("an agent needs a Unix system") from None
-        lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(lock)
             raise ValueError(f"{self.folder} is in use by an agent that runs") from None
+        except OSError as error:
+            os.close(lock)
+            raise ValueError(
+                f"{self.folder} cannot be locked: {error}; keep it on a disk of this machine"
+            ) from None
         self._lock = lock
+        for folder in (self.folder, self.sessions, self.messages):
+            for half in folder.glob(".*.part"):  # of a process that was killed; may hold secrets
+                half.unlink(missing_ok=True)
 
     def release(self) -> None:
         """Let another process take the store."""
@@ -89,12 +98,29 @@ class Store:
             if file.stat().st_mtime < time.time() - DAY:
                 file.unlink()
 
+    def make_room(self, most: int) -> None:
+        """Have room for one more of at most so many sessions without a masked input.
+
+        Those that nobody has used for longest go. The others are as few as the ledger's runs.
+        """
+        entered = {line["session"] for line in self.ledger()}
+        begun = [file for file in self.sessions.iterdir() if file.name not in entered]
+        begun.sort(key=lambda file: file.stat().st_mtime_ns)
+        for file in begun[: max(0, len(begun) - most + 1)]:
+            file.unlink()
+
     # Messages
 
     def message(self, digest: str) -> bytes | None:
         """Read the message that a study was given, if it was given one."""
         with suppress(FileNotFoundError):
             return (self.messages / digest).read_bytes()
+        return None
+
+    def kept_since(self, digest: str) -> float | None:
+        """Tell when a study was given its message, in seconds since 1970."""
+        with suppress(FileNotFoundError):
+            return (self.messages / digest).stat().st_mtime
         return None
 
     def keep_message(self, digest: str, message: bytes) -> bytes:
@@ -124,15 +150,21 @@ class Store:
 
     def runs_today(self, but: str = "") -> int:
         """Count the runs of the last 24 hours, without one session."""
-        since = time.time() - DAY  # a clock that was set back makes runs count for longer
+        since = time.time() - DAY
         return sum(line["time"] > since and line["session"] != but for line in self.ledger())
+
+    def entered(self, session: str) -> bool:
+        """Tell whether a session was ever given a masked input."""
+        return any(line["session"] == session for line in self.ledger())
 
     def enter(self, session: str, study: str, run: int) -> None:
         """Write a run into the ledger, once."""
-        lines = self.ledger()
-        if any(line["session"] == session for line in lines):
+        if self.entered(session):
             return
-        lines.append({"time": time.time(), "session": session, "study": study, "run": run})
+        lines = self.ledger()
+        # A clock that was set back makes runs count for longer, never for less long.
+        now = max([time.time(), *(line["time"] for line in lines[-1:])])
+        lines.append({"time": now, "session": session, "study": study, "run": run})
         write(self.ledger_file, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
 

@@ -4,6 +4,7 @@ import json
 import logging
 import time
 from collections.abc import Sequence
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from fedrank.cli._reading import check_file
 from fedrank.study import Study
 
 SHOWN = 12  # entries of a segment
+LOG_BYTES, LOG_FILES = 1 << 22, 3  # whoever asks makes the log longer
 
 app = typer.Typer(
     no_args_is_help=True, help="Answer for rankings that stay here: policy, keys, ledger."
@@ -72,7 +74,7 @@ rankings = {rankings}
 folder = "state"       # keys, messages, ledger and log; for nobody else to read
 socket = "agent.sock"  # where the agent listens
 
-[policy]
+[policy]               # read when the agent starts: restart it after a change
 studies = ["{digest}"]
 least_clients = {policy.least_clients}
 least_threshold = {threshold}
@@ -87,8 +89,11 @@ def run(config: ConfigOption = Path("agent.toml")) -> None:
     """Answer on the socket until stopped. What goes wrong is in agent.log, in the folder."""
     settings = read_config(config)
     agent = agents.Agent(settings)
+    file = RotatingFileHandler(
+        settings.folder / "agent.log", maxBytes=LOG_BYTES, backupCount=LOG_FILES
+    )
     logging.basicConfig(
-        filename=settings.folder / "agent.log",
+        handlers=[file],
         format="%(asctime)s %(levelname)s %(message)s",
         level=logging.INFO,
     )
@@ -104,7 +109,8 @@ def preview(
 ) -> None:
     """Show exactly what would leave for a study, without sending it.
 
-    The message shown is kept: it, and no other, is what the study will get. It leaves under masks
+    The message shown is kept, if the policy allows the study: it, and no other, is what the study
+    will get. It leaves under masks
     only, as bits that say nothing; what others learn is the sum of all clients' messages.
     """
     try:
@@ -115,6 +121,8 @@ def preview(
         document = {
             "study": shown.study.digest,
             "objection": shown.objection,
+            "rankings": shown.rankings,
+            "kept_since": shown.kept_since,
             "segments": [
                 {"name": segment.name, "bits": segment.bits, "entries": entries.tolist()}
                 for segment, entries in shown.segments
@@ -132,8 +140,21 @@ def preview(
         ],
     )
     output.show("Bytes that leave", ["step", "bytes"], list(shown.bytes_up.items()))
+    kept = "not kept" if shown.kept_since is None else f"kept since {utc(shown.kept_since)} UTC"
+    typer.echo(f"{kept}, of {shown.rankings} rankings")
     verdict = shown.objection or "allows it"
     typer.echo(output.printable(f"the policy: {verdict}"))
+
+
+def utc(seconds: float) -> str:
+    """Spell out a time.
+
+    Examples
+    --------
+    >>> utc(0.0)
+    '1970-01-01 00:00:00'
+    """
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
 
 
 def few(entries: Sequence[int]) -> str:
@@ -172,8 +193,5 @@ def ledger(
     if as_document:
         typer.echo(json.dumps(lines))
         return
-    rows = [
-        [time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(line["time"])), line["study"], line["run"]]
-        for line in lines
-    ]
+    rows = [[utc(line["time"]), line["study"], line["run"]] for line in lines]
     output.show("Runs", ["time (UTC)", "study", "run"], rows)

@@ -101,9 +101,10 @@ serverapp = "study_app.server:app"
 clientapp = "study_app.client:app"
 
 [tool.flwr.app.config]
-wait = 120      # seconds to wait for all nodes of the roster
-deadline = 120  # seconds a step: who misses it has dropped out
-out = "results" # folder of the consensus, on the SuperLink's machine
+wait = 120        # seconds to wait for all nodes of the roster
+deadline = 120    # seconds a step: who misses it has dropped out
+out = "results"   # folder of the consensus, on the SuperLink's machine
+nameless = false  # true in a simulation: a node's agent says which client it is
 {seed}"""
 
 SIDE = '''\
@@ -140,6 +141,10 @@ Start the SuperLink in this folder. The consensus will be written to `results` i
         --ssl-ca-certfile keys/ca.crt --disable-runtime-dependency-installation
 
 (It forgets the nodes when it ends; `--database state.db` keeps them.)
+
+So started, it is for a trial: **whoever reaches the port, every data holder too, can submit a run,
+and read each input to it**. In earnest, let it listen on 127.0.0.1, behind a proxy that passes on
+`/v1/fleet/` alone; fedrank's page on deploying has one.
 
 Tell `flwr` where it is, in `~/.flwr/config.toml`:
 

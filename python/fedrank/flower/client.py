@@ -1,5 +1,6 @@
 """The data holder's side of Flower: a relay that knows nothing."""
 
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,8 @@ from fedrank.flower._flwr import (
 SOCKET = "agent"  # in the node's configuration
 ANY_SOCKET = "FEDRANK_AGENT"  # for a simulation, whose nodes cannot be configured
 PARTITION = "partition-id"  # what a simulation calls a node's number
+
+log = logging.getLogger("fedrank.flower")  # stays with the node: Flower sends a ServerApp's only
 
 
 def client_app(study: Path) -> ClientApp:
@@ -66,8 +69,10 @@ def relay(study: Path, step: str) -> Callable[[Message, Context], Message]:
         except (KeyboardInterrupt, SystemExit):  # Flower ends the process
             raise
         except RefusalError as refusal:
+            log.warning("%s: %s", step, refusal)
             reply = {CODE: refusal.code.value}
         except BaseException:
+            log.exception("%s: the agent was not reached", step)
             reply = {CODE: Code.ERROR.value}
         return Message(RecordDict({RECORD: ConfigRecord(reply)}), reply_to=message)
 
@@ -80,5 +85,5 @@ def socket_of(context: Context) -> Path:
     if given is None and ANY_SOCKET in os.environ:
         given = os.environ[ANY_SOCKET].replace("{}", str(context.node_config.get(PARTITION)))
     if given is None:
-        raise RefusalError(Code.UNAVAILABLE)
+        raise RefusalError(Code.UNAVAILABLE, f"the node's configuration has no {SOCKET!r}")
     return Path(str(given))

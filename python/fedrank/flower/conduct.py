@@ -8,6 +8,7 @@ import numpy as np
 
 from fedrank._errors import ProtocolError
 from fedrank.engine import FEWEST, STEPS, FederatedConsensus, stream_rng
+from fedrank.schemes import Borda, Lehmer
 from fedrank.secagg import Server
 from fedrank.study import Study
 
@@ -60,6 +61,8 @@ def conduct(study: Study, exchange: Exchange, seed: bytes) -> FederatedConsensus
     ------
     RunFailedError
         If fewer clients than the threshold are left, or fewer than three.
+    ValueError
+        If the study's scheme is neither Borda nor Lehmer.
 
     Examples
     --------
@@ -72,6 +75,12 @@ def conduct(study: Study, exchange: Exchange, seed: bytes) -> FederatedConsensus
     ...     print(str(failed).partition("; ")[2])
     lost before advertise: a (unavailable), b (unavailable), c (unavailable)
     """
+    scheme = study.scheme
+    if not isinstance(scheme, Borda | Lehmer):  # the others go on from an earlier round
+        raise ValueError(
+            f"a run has one round, of Borda or Lehmer, not of {type(scheme).__name__}: "
+            "make another study"
+        )
     server = Server(study)
     up, down = (np.zeros(len(study.roster), dtype=np.int64) for _ in range(2))
     seconds: dict[str, float] = {}
@@ -99,7 +108,7 @@ def conduct(study: Study, exchange: Exchange, seed: bytes) -> FederatedConsensus
         total, survivors = server.result()
     except ProtocolError as error:
         raise RunFailedError(f"{error}; {describe(study, lost)}") from None
-    found = study.scheme.decode(total, len(survivors), rng=stream_rng(seed, 1))
+    found = scheme.decode(total, len(survivors), rng=stream_rng(seed, 1))
     return FederatedConsensus(
         consensus=replace(found, item_labels=study.items),
         survivors=survivors,

@@ -14,12 +14,8 @@ from types import FrameType
 from fedrank.agent.call import listens
 from fedrank.agent.config import quoted
 
-QUIET = {
-    "FLWR_TELEMETRY_ENABLED": "0",
-    "FLWR_DISABLE_UPDATE_CHECK": "1",
-    "FLWR_DISABLE_RUNTIME_DEPENDENCY_INSTALLATION": "1",
-}
-"""Flower calls nobody but the SuperLink, and installs nothing."""
+QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}
+"""Flower calls nobody but the SuperLink."""
 
 POLL = 0.2  # seconds between looks whether both processes live
 GRACE = 10.0  # seconds that they have to stop

@@ -1,7 +1,9 @@
 """The coordinator's side of Flower: finds the nodes, conducts the run, writes the result."""
 
 import json
+import math
 import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from fedrank.flower._flwr import (
     RecordDict,
     ServerApp,
 )
-from fedrank.flower.conduct import Lost, conduct
+from fedrank.flower.conduct import Lost, RunFailedError, conduct
 from fedrank.study import Study
 
 POLL = 1.0  # seconds between looks for nodes
@@ -35,10 +37,11 @@ def server_app(study: Path) -> ServerApp:
 
     Its run configuration: ``wait``, seconds to wait for all nodes of the roster; ``deadline``,
     seconds a step, after which who has not replied has dropped out; ``out``, the folder of the
-    results, on the SuperLink's machine; ``seed``, to break ties as ``federate(rng=seed)`` does.
+    results, on the SuperLink's machine; ``seed``, to break ties as ``federate(rng=seed)`` does;
+    ``nameless``, for a simulation.
 
-    A node plays the client of the name that it was registered under. If no node has a name of
-    the roster, as in a simulation, a node's agent says which client it is.
+    A node plays the client of the name that it was registered under. Simulated nodes have no
+    names: with ``nameless``, a node's agent says which client it is.
 
     Parameters
     ----------
@@ -60,16 +63,11 @@ def server_app(study: Path) -> ServerApp:
     def main(grid: Grid, context: Context) -> None:
         settings = context.run_config
         agreed = Study.from_json(study.read_text(encoding="utf-8"))
-        nodes = Nodes(grid, agreed, seconds(settings, "deadline"))
+        nodes = Nodes(grid, agreed, seconds(settings, "deadline"), flag(settings, "nameless"))
         start = time.monotonic()
         nodes.find(seconds(settings, "wait"))
         waited = time.monotonic() - start
-        seed = settings.get("seed")
-        result = conduct(
-            agreed,
-            nodes.exchange,
-            seed_bytes(None if seed is None else whole("seed", float(seed), least=0)),
-        )
+        result = conduct(agreed, nodes.exchange, seed_bytes(seed_of(settings)))
         document = describe(result, context.run_id, waited)
         file = Path(str(settings["out"])) / f"{context.run_id}.json"
         write(file, as_json(document))
@@ -81,19 +79,37 @@ def server_app(study: Path) -> ServerApp:
 def seconds(settings: Mapping[str, Any], name: str) -> float:
     """Read a time from the run's configuration."""
     value = settings[name]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+    good = isinstance(value, int | float) and not isinstance(value, bool)
+    if not good or not 0 < value < math.inf:
         raise ValueError(f"{name} must be a number of seconds above 0, not {value!r}")
     return float(value)
+
+
+def flag(settings: Mapping[str, Any], name: str) -> bool:
+    """Read a yes or no, by default no, from the run's configuration."""
+    value = settings.get(name, False)
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be true or false, not {value!r}")
+    return value
+
+
+def seed_of(settings: Mapping[str, Any]) -> int | None:
+    """Read the seed from the run's configuration; a float would not hold all of it."""
+    seed = settings.get("seed")
+    if isinstance(seed, float):
+        raise ValueError(f"seed must be written as a whole number, not {seed!r}")
+    return None if seed is None else whole("seed", seed, least=0)
 
 
 class Nodes:
     """The roster's nodes, and the way to them."""
 
-    def __init__(self, grid: Grid, study: Study, deadline: float) -> None:
+    def __init__(self, grid: Grid, study: Study, deadline: float, nameless: bool = False) -> None:
         self.grid = grid
         self.study = study
         self.deadline = deadline
         self.clients: dict[int, int] = {}  # by node
+        self.take_nameless = nameless
         self.nameless: list[int] = []
 
     def find(self, wait: float) -> None:
@@ -102,9 +118,14 @@ class Nodes:
         end = time.monotonic() + wait
         while True:
             nodes = list(self.grid.get_nodes())
-            named = {numbers[n.name]: n.node_id for n in nodes if n.name in numbers}  # one each
-            self.clients = {node: client for client, node in named.items()}
-            self.nameless = [] if self.clients else [n.node_id for n in nodes]
+            if self.take_nameless:
+                self.nameless = [n.node_id for n in nodes]
+            else:
+                self.clients = {n.node_id: numbers[n.name] for n in nodes if n.name in numbers}
+            for client, count in Counter(self.clients.values()).items():
+                if count > 1:  # which of them is the data holder's, nobody here can tell
+                    name = self.study.roster[client]
+                    raise RunFailedError(f"{count} nodes are registered as {name}: unregister one")
             if len(self.clients or self.nameless) >= len(numbers) or time.monotonic() > end:
                 return
             time.sleep(POLL)
