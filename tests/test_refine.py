@@ -551,6 +551,15 @@ def test_too_few_in_a_later_round_end_it_too(secure):
     assert "was not opened" in federate(wards(), "kemeny", secure, dropouts=everyone).note
 
 
+def test_the_note_tells_too_few_from_others():
+    clients = wards(clients=5)
+    few = federate(clients, "kemeny", threshold=5, dropouts={1: (1, "unmask")})
+    why = "too few clients stayed to open it"
+    assert few.note == f"round 1 (refine) was not opened: {why}"
+    others = federate(clients, "kemeny", dropouts={1: (1, "mask")})
+    assert "its survivors are not those of the rounds before" in others.note
+
+
 def test_dropouts_of_rounds_that_were_not_run_did_not_happen():
     result = federate(wards(), "borda", dropouts={3: (1, "mask")})
     assert result.dropped == {}

@@ -34,6 +34,12 @@ from fedrank.study import Study
 
 STEPS = ("advertise", "share", "mask", "unmask")
 FEWEST = 3  # survivors; a sum over two shows each the other's message
+UNOPENED = {
+    "changed": "its survivors are not those of the rounds before, and the difference could show "
+    "one client's message",
+    "few": "too few clients stayed to open it",
+}
+"""Why a later round may not be opened, by the error's code."""
 
 T = TypeVar("T")
 
@@ -323,12 +329,10 @@ class Session:
         try:
             return self.run(scheme)
         except ProtocolError as refused:
-            if refused.code not in ("changed", "few"):
+            if refused.code not in UNOPENED:
                 raise
-        self.note = (
-            f"round {len(self.runs) - 1} ({scheme.kind}) was not opened: its survivors are not "
-            "those of the rounds before, and the difference could show one client's message"
-        )
+            why = UNOPENED[refused.code]
+        self.note = f"round {len(self.runs) - 1} ({scheme.kind}) was not opened: {why}"
         return None
 
     def stage(self, name: str) -> AbstractContextManager[None]:
