@@ -259,9 +259,24 @@ def test_kemeny_of_all_pairs_is_a_ranking_of_least_distance(files):
     least, _ = reference.kemeny(rankings)
     assert found["kemeny_score"] == pytest.approx(least / (len(rankings) * 4), abs=1e-12)
     assert found["rounds"] >= 3
+    assert (found["method"], found["exact"]) == ("federated kemeny", True)
     assert found["phi"]["estimate"] == pytest.approx(
         reference.fit_phi(least / len(rankings), 4), abs=1e-6
     )
+
+
+def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
+    # Its input is in Borda's sum, and it is not there for the margins.
+    arguments = (*files, "--method", "kemeny", "--drop", "south:unmask")
+    found = federate(*arguments)
+    assert found["method"] == "federated borda"
+    assert found["note"].startswith("round 1 (refine) was not opened")
+    assert (found["exact"], found["rounds"]) == (None, 2)
+    check_scores(found, of(*SIZES))
+    rows = cells(run("federate", *arguments).stdout.splitlines())
+    facts = {row[0]: row[1:] for row in rows}
+    assert facts["method"] == ["federated borda, masked", "kemeny"]
+    assert facts["rounds, the first included"][0] == "2"
 
 
 # --- bad input ---

@@ -353,6 +353,7 @@ def describe(
     return {
         "version": fedrank.__version__,
         "seed": seed,
+        "method": result.consensus.method,
         "scheme": json.loads(result.study.scheme.to_json()),
         "secure": result.secure,
         "threshold": result.study.threshold if result.secure else None,
@@ -375,6 +376,7 @@ def describe(
         "note": result.note,
         "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
         "kemeny_score": kemeny_score(result.consensus, rankings),
+        "exact": result.consensus.exact,
         "ties": result.consensus.ties,
         "central": {
             "kemeny_score": kemeny_score(central, rankings),
@@ -400,7 +402,7 @@ def show(
     others = document["central"]
     how = "masked" if result.secure else "bare"
     rows = [
-        ("method", f"{central.method}, {how}", central.method),
+        ("method", f"{result.consensus.method}, {how}", central.method),
         ("rankings in the sum", f"{document['rankings']:,}", "the same"),
         ("Kemeny score", f"{document['kemeny_score']:.8g}", f"{others['kemeny_score']:.8g}"),
         ("pairs ordered otherwise", f"{others['kendall_distance']:,}", ""),
@@ -414,7 +416,7 @@ def show(
         ("time, all parties", f"{document['seconds'] * 1e3:.0f} ms", ""),
     ]
     if document["rounds"] > 1:
-        rows.append(("rounds", str(document["rounds"]), ""))
+        rows.append(("rounds, the first included", str(document["rounds"]), ""))
     if result.fit is not None:
         rows.append(("phi, fitted", f"{result.fit.phi:.4f} ± {result.fit.standard_error:.2g}", ""))
     if result.note is not None:
