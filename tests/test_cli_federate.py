@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import permutations
 from math import ceil, log2
 
 import pytest
@@ -184,6 +185,57 @@ def test_candidates_make_ballot_files_agree(tmp_path):
     names.write_text("Ann\nBob\nCy\n")
     assert "b.csv lacks Ann" in refused(run("federate", *files))
     assert federate(*files, "--candidates", names)["items"] == 3
+
+
+# --- ties and gaps ---
+
+
+@pytest.mark.parametrize("method", ["borda", "kemeny"])
+def test_ties_that_are_kept_make_nothing_random_of_the_sums(method):
+    how = ["--unquantized"] if method == "borda" else ["--window", "3"]
+    found = federate(
+        SAMPLES / "small.toi", "--clients", "3", "--keep-ties", "--method", method, *how
+    )
+    # Three of 4,{1,2},3, two of 3, and one of {2,3},1.
+    ballots = [(1, 1, 2, 0)] * 3 + [(-1, -1, 0, -1)] * 2 + [(1, 0, 0, -1)]
+    distances = {
+        r: sum(reference.half_distance(r, ballot) for ballot in ballots)
+        for r in permutations(range(4))
+    }
+    distance = distances[ranks_of(found, LABELS)]
+    assert found["kemeny_score"] == pytest.approx(float(distance / 24), abs=1e-12)
+    if method == "kemeny":
+        assert distance == min(distances.values())
+    else:
+        scores = {row["item"]: row["score"] for row in found["consensus"]}
+        places = zip(*map(reference.mid_ranks, ballots), strict=True)
+        means = [float(sum(of) / 6) for of in places]
+        assert [scores[label] for label in LABELS] == pytest.approx(means, abs=1e-12)
+
+
+def test_ties_of_precincts_are_kept():
+    arguments = (SAMPLES / "cvr.csv", "--by", "Precinct", "--allow-few", "--unquantized")
+    found = federate(*arguments, "--keep-ties")
+    # Ann, Bob; Cy, Ann; Bob; Cy.
+    ballots = [(0, 1, -1), (1, -1, 0), (-1, 0, -1), (-1, -1, 0)]
+    scores = {row["item"]: row["score"] for row in found["consensus"]}
+    places = zip(*map(reference.mid_ranks, ballots), strict=True)
+    means = [float(sum(of) / 4) for of in places]
+    assert [scores[label] for label in ("Ann", "Bob", "Cy")] == pytest.approx(means, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["small.toi", "--method", "lehmer"], "--method lehmer needs complete rankings"),
+        (["small.toi", "--fit-phi"], "--fit-phi needs complete rankings"),
+        (["sushi.order", "--users", SAMPLES / "sushi.udata"], "leave out --keep-ties"),
+        (["ranks.csv", "--by", "ann"], "ties and gaps are kept of ballots only"),
+    ],
+)
+def test_ties_that_cannot_be_kept_are_refused(arguments, named):
+    file, *options = arguments
+    assert named in refused(run("federate", SAMPLES / file, "--keep-ties", *options))
 
 
 # --- names ---

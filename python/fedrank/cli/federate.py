@@ -19,7 +19,7 @@ from fedrank.consensus import Consensus
 from fedrank.data import read_sushi
 from fedrank.engine import FEWEST, STEPS, FederatedConsensus
 from fedrank.kernels import kemeny_score, kendall_distance
-from fedrank.rankings import Rankings
+from fedrank.partial import AnyRankings
 from fedrank.schemes import Borda, Lehmer
 from fedrank.study import Study
 
@@ -39,7 +39,7 @@ class Party:
     """A client: its name, what else it may be called, and its rankings."""
 
     name: str
-    rankings: Rankings
+    rankings: AnyRankings
     file: Path | None = None
 
     @property
@@ -121,6 +121,7 @@ def federate(
     candidates: _reading.CandidatesOption = None,
     overvote: _reading.OvervoteOption = None,
     keep_blank: _reading.KeepBlankOption = False,
+    keep_ties: _reading.KeepTiesOption = False,
 ) -> None:
     """Find the consensus of many parties' rankings by masked messages.
 
@@ -135,9 +136,14 @@ def federate(
     Example: fedrank federate ballots.csv --by Precinct --unquantized --json
     """
     output.check_out(out, files)
-    how = _reading.reading(layout, base, genes, genes_in, candidates, overvote, keep_blank)
+    how = _reading.reading(
+        layout, base, genes, genes_in, candidates, overvote, keep_blank, keep_ties
+    )
+    if keep_ties and (method is Method.LEHMER or fit_phi):
+        needs = "--fit-phi" if fit_phi else "--method lehmer"
+        raise ValueError(f"{needs} needs complete rankings: leave out --keep-ties")
     parties = gather(files, by, clients, users, how, seed)
-    scheme = make_scheme(parties, method, phi, quantize, low_bits, max_samples)
+    scheme = make_scheme(parties, method, phi, quantize, low_bits, max_samples, keep_ties)
     options = refining(method, scheme, window, rounds)
     lost = find_dropouts(parties, drop or [])
     if secure:
@@ -186,11 +192,15 @@ def gather(
     if users is not None:
         if how.layout not in (None, _reading.Layout.SUSHI):
             raise ValueError(f"--users goes with --layout sushi, not {how.layout}")
+        if how.keeps_ties:
+            raise ValueError("Sushi's rankings have no ties: leave out --keep-ties")
         _reading.check_file(files[0])
         _reading.check_file(users)
         regions = read_sushi(files[0], users)
         return [Party(f"region {region}", rankings) for region, rankings in regions.items()]
-    parts = how.read(files[0], rng).split(clients or 0, _reading.stream(seed, 1))
+    parts: Sequence[AnyRankings] = how.read(files[0], rng).split(
+        clients or 0, _reading.stream(seed, 1)
+    )
     return [Party(str(client), part) for client, part in enumerate(parts)]
 
 
@@ -231,7 +241,7 @@ def names_of(files: Sequence[Path]) -> list[str]:
     )
 
 
-def aligned(file: Path, rankings: Rankings, first: Party | None) -> Rankings:
+def aligned(file: Path, rankings: AnyRankings, first: Party | None) -> AnyRankings:
     """Put the items into the order of the first client's."""
     if first is None or rankings.item_labels == first.rankings.item_labels:
         if first is not None and rankings.n != first.rankings.n:
@@ -259,6 +269,7 @@ def make_scheme(
     quantize: bool,
     low_bits: str | None,
     max_samples: int | None,
+    partial: bool,
 ) -> Borda | Lehmer:
     """Make the scheme, for clients as large as the largest unless told."""
     largest = max(parties, key=lambda party: len(party.rankings))
@@ -274,7 +285,7 @@ def make_scheme(
         if low_bits is not None:
             raise ValueError("--low-bits goes with --method lehmer")
         exact = most if method is Method.KEMENY or not quantize else None
-        return Borda(n, len(parties), as_phi(phi), quantize, max_samples or exact)
+        return Borda(n, len(parties), as_phi(phi), quantize, max_samples or exact, partial)
     if low_bits == "paper":
         return Lehmer(n, len(parties), as_phi(phi), "paper", most)
     if low_bits is not None and not (low_bits.isascii() and low_bits.isdigit()):
@@ -336,17 +347,18 @@ def check_enough(lost: dict[int, str], study: Study, allow_few: bool) -> None:
         )
 
 
-def together(parties: Sequence[Party]) -> Rankings:
+def together(parties: Sequence[Party]) -> AnyRankings:
     """All rankings of these clients."""
+    first = parties[0].rankings
     ranks = np.concatenate([party.rankings.ranks for party in parties])
-    return Rankings.trusted(ranks, parties[0].rankings.item_labels)
+    return first.trusted(ranks, first.item_labels)
 
 
 def describe(
     parties: Sequence[Party],
     result: FederatedConsensus,
     central: Consensus,
-    rankings: Rankings,
+    rankings: AnyRankings,
     seed: int,
 ) -> dict[str, Any]:
     """Gather what a run gave and cost."""
