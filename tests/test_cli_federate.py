@@ -73,8 +73,18 @@ def test_unquantized_borda_is_central_borda_of_all_files_aligned_by_label(files)
     scores = {row["item"]: row["score"] for row in found["consensus"]}
     means = [total / len(everyone) for total in sums]
     assert [scores[label] for label in LABELS] == pytest.approx(means, abs=1e-12)
-    assert found["scheme"]["max_samples"] == 5  # the largest client's
     check_scores(found, everyone)
+
+
+@pytest.mark.parametrize(
+    ("largest", "public"), [(1, 1), (2, 3), (3, 3), (4, 7), (5, 7), (7, 7), (8, 15)]
+)
+def test_the_public_bound_tells_the_largest_client_only_roughly(tmp_path, largest, public):
+    sizes = {"a": 1, "b": 1, "c": largest}
+    files = [write_soc(tmp_path / f"{name}.soc", LABELS, draw(m, 0)) for name, m in sizes.items()]
+    assert federate(*files, "--unquantized")["scheme"]["max_samples"] == public
+    given = federate(*files, "--unquantized", "--max-samples", "9")
+    assert given["scheme"]["max_samples"] == 9
 
 
 def test_quantized_borda_sums_one_admissible_place_a_client(files):

@@ -91,7 +91,11 @@ def federate(
     ] = False,
     max_samples: Annotated[
         int | None,
-        typer.Option(min=1, help="Most rankings a client may hold; the largest holds, if not."),
+        typer.Option(
+            min=1,
+            help="Most rankings a client may hold, which all learn; if not given, the least of "
+            "1, 3, 7, 15, … that suffices, so that it tells the largest client's size but roughly.",
+        ),
     ] = None,
     secure: Annotated[
         bool, typer.Option("--secure/--no-secure", help="Mask the messages, or sum them bare.")
@@ -271,14 +275,15 @@ def make_scheme(
     max_samples: int | None,
     partial: bool,
 ) -> Borda | Lehmer:
-    """Make the scheme, for clients as large as the largest unless told."""
+    """Make the scheme, for clients about as large as the largest unless told."""
     largest = max(parties, key=lambda party: len(party.rankings))
     if max_samples is not None and len(largest.rankings) > max_samples:
         raise ValueError(
             f"client {largest.name!r} has {len(largest.rankings)} rankings, "
             f"more than --max-samples {max_samples}"
         )
-    n, most = largest.rankings.n, max_samples or len(largest.rankings)
+    # The bound is public, and how many rankings a client has is its own affair.
+    n, most = largest.rankings.n, max_samples or 2 ** len(largest.rankings).bit_length() - 1
     if not quantize and method is not Method.BORDA:
         raise ValueError("--unquantized goes with --method borda")
     if method is not Method.LEHMER:
