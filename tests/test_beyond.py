@@ -356,6 +356,20 @@ def test_lehmer_reaches_its_mark_on_luad(splits):
     assert mean_score(rankings, 10, splits) <= (70.75 if splits == 20 else 71.0)
 
 
+@pytest.mark.parametrize("phi", [0.8, 0.98])
+def test_lehmer_beats_the_full_histogram_around_a_random_center(phi):
+    excess = {0: 0.0, 10: 0.0}  # over the center's objective, by low bits; 0 is the default
+    for seed in range(5):
+        center = np.random.default_rng(seed).permutation(100)
+        drawn = Mallows(phi, center=center).sample(1000, rng=seed)
+        clients = drawn.split(50, rng=seed)
+        for low_bits in excess:
+            options = {"low_bits": low_bits} if low_bits else {}
+            found = federate(clients, "lehmer", secure=False, rng=seed, **options)
+            excess[low_bits] += kemeny_score(found.consensus, drawn) - kemeny_score(center, drawn)
+    assert excess[0] <= 0.6 * excess[10]
+
+
 def test_lehmer_sends_a_small_part_of_the_full_histogram():
     bits = {
         (n, clients): [Lehmer(n, clients, low_bits=i).message_bits for i in (0, 10)]

@@ -661,6 +661,19 @@ def test_jester_comes_near_its_optimum(jester, splits):
     assert mean_score(jester, 50, splits, window=8) <= 19.2202
 
 
+def test_made_up_rankings_come_near_the_central_optimum():
+    # Scattered as widely as Jester's, and always at hand.
+    excess = {"borda": 0.0, "kemeny": 0.0}
+    for seed in range(5):
+        drawn = Mallows(0.98, n=100).sample(1000, rng=seed)
+        clients = drawn.split(50, rng=seed)
+        least = aggregate(drawn, "kemeny", rng=seed).objective
+        for scheme, options in (("borda", {}), ("kemeny", {"window": 8})):
+            found = federate(clients, scheme, secure=False, rng=seed, **options)
+            excess[scheme] += kemeny_score(found.consensus, drawn) - least
+    assert excess["kemeny"] <= 0.05 * excess["borda"]
+
+
 @pytest.mark.parametrize("repetitions", [300, pytest.param(2000, marks=pytest.mark.slow)])
 def test_the_center_is_twice_as_near_as_by_borda(repetitions):
     model = Mallows(0.6, n=50)
