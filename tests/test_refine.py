@@ -461,6 +461,18 @@ def test_the_rounds_are_borda_and_refinements_by_hand():
         course.take(total, 6)
 
 
+def test_a_later_sum_over_another_number_of_clients_is_refused():
+    clients = wards(phi=0.97)
+    course = Refinement(aggregate(np.vstack(clients), rng=0), 6, 2, 5)
+    course.take(sum(map(course.scheme.encode, clients)), 6)
+    scheme, found = course.scheme, course.consensus
+    with pytest.raises(ValueError, match="survivors must be 6, as in the first round, not 5"):
+        course.take(sum(map(scheme.encode, clients[1:])), 5)
+    assert course.scheme is scheme
+    assert course.consensus is found
+    course.take(sum(map(scheme.encode, clients)), 6)
+
+
 def test_rounds_go_on_until_nothing_moves_and_each_is_better():
     clients = wards(phi=0.97)
     everyone = np.vstack(clients)
