@@ -42,6 +42,7 @@ UNOPENED = {
 """Why a later round may not be opened, by the error's code."""
 
 T = TypeVar("T")
+Kind = TypeVar("Kind", Rankings, PartialRankings)
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def federate(
     clients : sequence of array_like of int, each of shape (m, n)
         The rankings of each client, as arrays or `Rankings` with the same labels. If a client
         has `PartialRankings`, all take part as such: named schemes are made with
-        ``partial=True``.
+        ``partial=True``. If that is given, or the scheme's, arrays are read as such.
     scheme : Borda, Lehmer, Refine, "borda", "lehmer" or "kemeny"
         What is sent; a name stands for that scheme with ``options``. ``"kemeny"`` is Borda,
         then `Refine` around its consensus, and again around the new one, until nothing moves
@@ -217,8 +218,11 @@ def federate(
     >>> [kendall_distance(each.consensus, range(50)) for each in (near, nearer)]
     [3, 1]
     """
+    told = bool(options.get("partial", getattr(scheme, "partial", False)))
     data: list[AnyRankings] = [
-        each if isinstance(each, PartialRankings) else as_client(client, each)
+        as_client(client, each, PartialRankings)
+        if isinstance(each, PartialRankings) or (told and not isinstance(each, Rankings))
+        else as_client(client, each, Rankings)
         for client, each in enumerate(clients)
     ]
     check_clients(data)
@@ -596,12 +600,12 @@ def check_few(survivors: int, allow_few: bool) -> None:
         )
 
 
-def as_client(client: int, rankings: ArrayLike) -> Rankings:
+def as_client(client: int, rankings: ArrayLike, kind: type[Kind]) -> Kind:
     """Check the rankings of one client; complaints name it."""
-    if isinstance(rankings, Rankings):
+    if isinstance(rankings, kind):
         return rankings
     try:
-        return Rankings(rankings)
+        return kind(rankings)
     except ValueError as error:
         raise ValueError(f"client {client}: {error}") from None
 
