@@ -2,9 +2,7 @@
 
 import csv
 import math
-import os
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +11,8 @@ import fedrank as fr
 import reference
 from fedrank.experiments import FIGURES, Options, find, real, reproduce, synthetic, table
 from fedrank.simulation import simulate
+from realdata import DATA
 
-DATA = Path(os.environ.get("FEDRANK_DATA", Path(__file__).parents[2] / "shared" / "data"))
 REPETITIONS = 100
 
 
