@@ -1,10 +1,8 @@
 """Refinement: what a client sends, what the server makes of it, and how near that is."""
 
 import json
-import os
 from functools import cache
 from itertools import combinations, permutations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,15 +25,7 @@ from fedrank import (
 from fedrank._random import seed_bytes
 from fedrank.engine import stream_rng
 from fedrank.refinement import Refinement
-
-DATA = Path(os.environ.get("FEDRANK_DATA") or Path(__file__).parents[2] / "shared" / "data")
-
-
-def real(*names):
-    path = DATA.joinpath(*names)
-    if not path.exists():
-        pytest.skip(f"{'/'.join(names)} is absent: ../shared/data, or where FEDRANK_DATA points")
-    return path
+from realdata import need
 
 
 def shuffles(rng, count, n):
@@ -300,8 +290,8 @@ def test_ten_thousand_items_are_refined():
         ({}, [2**7, 0, 0], 2, "no rankings of so many clients"),
         ({}, [2**63, 0, 0], 2, "no rankings of so many clients"),
         ({}, [1, 1, 2], 2, "all even or all odd"),
-        ({"counts": True}, [1, 1, 1, 1], 2, "so many rankings"),
-        ({"counts": True}, [1, 1, 1, 11], 2, "so many rankings"),
+        ({"counts": True}, [1, 1, 1, 1], 2, "cannot hold that number of rankings"),
+        ({"counts": True}, [1, 1, 1, 11], 2, "cannot hold that number of rankings"),
         ({"counts": True}, [5, 1, 1, 3], 2, "more than the number of rankings"),
         ({"counts": True}, [1, 1, 1, 4], 2, "all even or all odd"),
         ({"counts": True}, [0, 0, 0], 2, "wrong number of entries"),
@@ -459,6 +449,16 @@ def test_the_rounds_are_borda_and_refinements_by_hand():
     assert result.study == result.rounds[-1].study
     with pytest.raises(ValueError, match="has ended"):
         course.take(total, 6)
+
+
+def test_the_first_round_may_be_of_exact_sums():
+    clients = wards()
+    result = federate(clients, "kemeny", quantize=False, max_samples=9, window=2)
+    exact = Borda(40, 6, quantize=False, max_samples=9)
+    assert result.rounds[0].study.scheme == exact
+    sums = np.vstack(clients).sum(axis=0)
+    in_order = sums[np.argsort(result.rounds[1].study.scheme.ranks)]
+    assert in_order.tolist() == sorted(sums)
 
 
 def test_a_later_sum_over_another_number_of_clients_is_refused():
@@ -647,12 +647,12 @@ def mean_score(rankings, clients, splits, **options):
 
 @pytest.fixture(scope="module")
 def luad():
-    return data.read_expression(real("tcga", "LUAD_fpkm_landmark978.tsv.gz"))
+    return data.read_expression(need("tcga", "LUAD_fpkm_landmark978.tsv.gz"))
 
 
 @pytest.fixture(scope="module")
 def jester():
-    return data.read_jester([real("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)])
+    return data.read_jester([need("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)])
 
 
 SPLITS = [2, pytest.param(20, marks=pytest.mark.slow)]

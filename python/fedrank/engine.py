@@ -190,7 +190,7 @@ def federate(
     **options
         Parameters of the scheme, if it is given by name. For ``"kemeny"``: ``window`` (8),
         ``rounds`` of refinement at most (1), ``counts``, ``majority`` and ``max_samples`` of
-        `Refine`, ``phi`` of `Borda`, and ``partial`` of both.
+        `Refine`, ``phi`` and ``quantize`` of `Borda`, and ``partial`` of both.
 
     Returns
     -------
