@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import io
-import os
 import re
 import sys
 import threading
@@ -16,8 +15,8 @@ import pytest
 from fedrank import data
 from fedrank.data import catalogue, download
 from fedrank.data.catalogue import CATALOGUE, DataSet, File
+from realdata import DATA
 
-DATA = Path(os.environ.get("FEDRANK_DATA") or Path(__file__).parents[2] / "shared" / "data")
 CONTENT = bytes(range(256)) * 1000
 HALF = len(CONTENT) // 2
 

@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import subprocess
+from itertools import permutations
 
 import pytest
 
@@ -59,6 +60,48 @@ def test_the_consensus_and_its_score_are_those_of_the_definition(votes, method):
         means = [total / 7 for total in reference.position_sums(RANKINGS)]
         scores = {row["item"]: row["score"] for row in found["consensus"]}
         assert [scores[label] for label in LABELS] == pytest.approx(means, abs=1e-12)
+
+
+# tests/samples/small.toi: three of 4,{1,2},3, two of 3, and one of {2,3},1.
+BALLOTS = [(1, 1, 2, 0)] * 3 + [(-1, -1, 0, -1)] * 2 + [(1, 0, 0, -1)]
+
+
+@pytest.mark.parametrize("method", ["borda", "kemeny"])
+@pytest.mark.parametrize("layout", [(), ("--layout", "preflib")])
+def test_ties_and_gaps_that_are_kept_count_one_half(method, layout):
+    done = run(
+        "aggregate", SAMPLES / "small.toi", "--keep-ties", "--method", method, "--json", *layout
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    labels = ("Ann", "Bob", "Cy", "Dée")
+    distances = {
+        r: sum(reference.half_distance(r, ballot) for ballot in BALLOTS)
+        for r in permutations(range(4))
+    }
+    distance = distances[ranks_of(found, labels)]
+    assert found["kemeny_score"] == pytest.approx(float(distance / 24), abs=1e-12)
+    if method == "kemeny":
+        assert (distance, found["exact"]) == (min(distances.values()), True)
+    else:
+        scores = {row["item"]: row["score"] for row in found["consensus"]}
+        places = zip(*map(reference.mid_ranks, BALLOTS), strict=True)
+        means = [float(sum(of) / 6) for of in places]
+        assert [scores[label] for label in labels] == pytest.approx(means, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["small.toi", "--method", "lehmer"], "--keep-ties goes with --method borda, pivot"),
+        (["ranks.csv"], "ties and gaps are kept of PrefLib files and ballots only"),
+        (["ranks.csv", "--layout", "ranks"], "--layout preflib or ballots, not ranks"),
+        (["cvr.csv", "--keep-blank"], "drop --keep-blank"),
+    ],
+)
+def test_ties_that_cannot_be_kept_are_refused(arguments, named):
+    file, *options = arguments
+    assert named in refused(run("aggregate", SAMPLES / file, "--keep-ties", *options))
 
 
 def test_piped_tables_show_all_labels_and_the_score(votes):

@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import permutations
 from math import ceil, log2
 
 import pytest
@@ -72,8 +73,18 @@ def test_unquantized_borda_is_central_borda_of_all_files_aligned_by_label(files)
     scores = {row["item"]: row["score"] for row in found["consensus"]}
     means = [total / len(everyone) for total in sums]
     assert [scores[label] for label in LABELS] == pytest.approx(means, abs=1e-12)
-    assert found["scheme"]["max_samples"] == 5  # the largest client's
     check_scores(found, everyone)
+
+
+@pytest.mark.parametrize(
+    ("largest", "public"), [(1, 1), (2, 3), (3, 3), (4, 7), (5, 7), (7, 7), (8, 15)]
+)
+def test_the_public_bound_tells_the_largest_client_only_roughly(tmp_path, largest, public):
+    sizes = {"a": 1, "b": 1, "c": largest}
+    files = [write_soc(tmp_path / f"{name}.soc", LABELS, draw(m, 0)) for name, m in sizes.items()]
+    assert federate(*files, "--unquantized")["scheme"]["max_samples"] == public
+    given = federate(*files, "--unquantized", "--max-samples", "9")
+    assert given["scheme"]["max_samples"] == 9
 
 
 def test_quantized_borda_sums_one_admissible_place_a_client(files):
@@ -186,6 +197,57 @@ def test_candidates_make_ballot_files_agree(tmp_path):
     assert federate(*files, "--candidates", names)["items"] == 3
 
 
+# --- ties and gaps ---
+
+
+@pytest.mark.parametrize("method", ["borda", "kemeny"])
+def test_ties_that_are_kept_make_nothing_random_of_the_sums(method):
+    how = ["--unquantized"] if method == "borda" else ["--window", "3"]
+    found = federate(
+        SAMPLES / "small.toi", "--clients", "3", "--keep-ties", "--method", method, *how
+    )
+    # Three of 4,{1,2},3, two of 3, and one of {2,3},1.
+    ballots = [(1, 1, 2, 0)] * 3 + [(-1, -1, 0, -1)] * 2 + [(1, 0, 0, -1)]
+    distances = {
+        r: sum(reference.half_distance(r, ballot) for ballot in ballots)
+        for r in permutations(range(4))
+    }
+    distance = distances[ranks_of(found, LABELS)]
+    assert found["kemeny_score"] == pytest.approx(float(distance / 24), abs=1e-12)
+    if method == "kemeny":
+        assert distance == min(distances.values())
+    else:
+        scores = {row["item"]: row["score"] for row in found["consensus"]}
+        places = zip(*map(reference.mid_ranks, ballots), strict=True)
+        means = [float(sum(of) / 6) for of in places]
+        assert [scores[label] for label in LABELS] == pytest.approx(means, abs=1e-12)
+
+
+def test_ties_of_precincts_are_kept():
+    arguments = (SAMPLES / "cvr.csv", "--by", "Precinct", "--allow-few", "--unquantized")
+    found = federate(*arguments, "--keep-ties")
+    # Ann, Bob; Cy, Ann; Bob; Cy.
+    ballots = [(0, 1, -1), (1, -1, 0), (-1, 0, -1), (-1, -1, 0)]
+    scores = {row["item"]: row["score"] for row in found["consensus"]}
+    places = zip(*map(reference.mid_ranks, ballots), strict=True)
+    means = [float(sum(of) / 4) for of in places]
+    assert [scores[label] for label in ("Ann", "Bob", "Cy")] == pytest.approx(means, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["small.toi", "--method", "lehmer"], "--method lehmer needs complete rankings"),
+        (["small.toi", "--fit-phi"], "--fit-phi needs complete rankings"),
+        (["sushi.order", "--users", SAMPLES / "sushi.udata"], "leave out --keep-ties"),
+        (["ranks.csv", "--by", "ann"], "ties and gaps are kept of ballots only"),
+    ],
+)
+def test_ties_that_cannot_be_kept_are_refused(arguments, named):
+    file, *options = arguments
+    assert named in refused(run("federate", SAMPLES / file, "--keep-ties", *options))
+
+
 # --- names ---
 
 
@@ -259,9 +321,24 @@ def test_kemeny_of_all_pairs_is_a_ranking_of_least_distance(files):
     least, _ = reference.kemeny(rankings)
     assert found["kemeny_score"] == pytest.approx(least / (len(rankings) * 4), abs=1e-12)
     assert found["rounds"] >= 3
+    assert (found["method"], found["exact"]) == ("federated kemeny", True)
     assert found["phi"]["estimate"] == pytest.approx(
         reference.fit_phi(least / len(rankings), 4), abs=1e-6
     )
+
+
+def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
+    # Its input is in Borda's sum, and it is not there for the margins.
+    arguments = (*files, "--method", "kemeny", "--drop", "south:unmask")
+    found = federate(*arguments)
+    assert found["method"] == "federated borda"
+    assert found["note"].startswith("round 1 (refine) was not opened")
+    assert (found["exact"], found["rounds"]) == (None, 2)
+    check_scores(found, of(*SIZES))
+    rows = cells(run("federate", *arguments).stdout.splitlines())
+    facts = {row[0]: row[1:] for row in rows}
+    assert facts["method"] == ["federated borda, masked", "kemeny"]
+    assert facts["rounds, the first included"][0] == "2"
 
 
 # --- bad input ---

@@ -1,8 +1,6 @@
 """Federated dispersion: sums of distances and sample sizes, and the phi they give."""
 
 import json
-import os
-from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -24,15 +22,7 @@ from fedrank import (
     kendall_distance,
     scheme_from_json,
 )
-
-DATA = Path(os.environ.get("FEDRANK_DATA") or Path(__file__).parents[2] / "shared" / "data")
-
-
-def real(*names):
-    path = DATA.joinpath(*names)
-    if not path.exists():
-        pytest.skip(f"{'/'.join(names)} is absent: ../shared/data, or where FEDRANK_DATA points")
-    return path
+from realdata import need
 
 
 def hospitals(n=20, clients=5, samples=9, phi=0.8, seed=0):
@@ -141,9 +131,9 @@ def test_the_ends_of_the_range(total, phi):
     [
         ([1], 2, "wrong number of entries"),
         ([1, 2, 3], 2, "wrong number of entries"),
-        ([1, 1], 2, "so many rankings"),
-        ([1, 21], 2, "so many rankings"),
-        ([13, 4], 2, "so far away"),
+        ([1, 1], 2, "cannot hold that number of rankings"),
+        ([1, 21], 2, "cannot hold that number of rankings"),
+        ([13, 4], 2, "that far away"),
         ([1, 4], 4, "survivors"),
         ([-1, 4], 2, "negative"),
     ],
@@ -253,13 +243,13 @@ def test_too_many_rankings_are_refused_before_the_first_round():
 
 
 def test_phi_of_luad():
-    rankings = data.read_expression(real("tcga", "LUAD_fpkm_landmark978.tsv.gz"))
+    rankings = data.read_expression(need("tcga", "LUAD_fpkm_landmark978.tsv.gz"))
     result = federate(rankings.split(10, rng=0), secure=False, fit_phi=True, rng=0)
     assert result.fit.phi == pytest.approx(0.988, abs=5e-4)
 
 
 def test_phi_of_jester():
-    paths = [real("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)]
+    paths = [need("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)]
     rankings = data.read_jester(paths)
     result = federate(rankings.split(50, rng=0), secure=False, fit_phi=True, rng=0)
     assert result.fit.phi == pytest.approx(0.980, abs=5e-4)

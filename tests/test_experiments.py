@@ -3,10 +3,8 @@
 import csv
 import itertools
 import math
-import os
 import random
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +15,7 @@ import reference
 from fedrank._progress import Progress
 from fedrank.experiments import FIGURES, Options, find, pictures, real, reproduce, synthetic, table
 from fedrank.simulation import simulate
-
-DATA = Path(os.environ.get("FEDRANK_DATA", Path(__file__).parents[2] / "shared" / "data"))
+from realdata import DATA
 
 
 def center_in_words(name, n, source):

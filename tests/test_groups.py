@@ -158,3 +158,13 @@ def test_memory_does_not_grow_with_the_file(write):
 def test_a_layout_without_columns_is_refused():
     with pytest.raises(ValueError, match="layout must be one of ballots, expression, ranks"):
         data.read_groups(SAMPLES / "cvr.csv", "Precinct", "preflib")
+
+
+def test_ties_and_gaps_of_ballots_can_be_kept():
+    parties = data.read_groups(SAMPLES / "cvr.csv", "Precinct", complete=False)
+    levels = {party: rankings.ranks.tolist() for party, rankings in parties.items()}
+    assert levels == {"Orono": [[0, 1, -1], [1, -1, 0]], "Bangor": [[-1, 0, -1], [-1, -1, 0]]}
+    with pytest.raises(ValueError, match="a blank ballot ranks nothing"):
+        data.read_groups(SAMPLES / "cvr.csv", "Precinct", complete=False, keep_blank=True)
+    with pytest.raises(ValueError, match="kept of ballots only, and this is scores"):
+        data.read_groups(SAMPLES / "ranks.csv", "ann", complete=False)

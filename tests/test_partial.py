@@ -131,6 +131,10 @@ def test_orders_without_labels_given_use_all_that_are_named():
         (lambda: PartialRankings.from_scores([[np.nan, np.nan]]), "row 0 ranks nothing"),
         (lambda: PartialRankings.from_scores([["a"]]), "scores must be real numbers"),
         (lambda: PartialRankings.from_orders([]), "no orders were given"),
+        (lambda: PartialRankings.from_orders(5), "orders must be a list of items, not 5"),
+        (lambda: PartialRankings.from_orders([["a", [], "b"]]), "row 0 has an empty tie"),
+        (lambda: PartialRankings.from_orders([["a"], [set()]]), "row 1 has an empty tie"),
+        (lambda: PartialRankings.from_orders([["a", float("nan")]]), "label nan cannot be one"),
         (lambda: PartialRankings.from_orders([1]), "order 0 must be a list of items"),
         (lambda: PartialRankings.from_orders([["a", ["b", "a"]]]), "row 0 names 'a' more than"),
         (lambda: PartialRankings.from_orders([["a"], ["z"]], items="ab"), "row 1 names 'z'"),
@@ -461,6 +465,19 @@ def test_complete_rankings_take_part_beside_partial_ones():
     asked = federate([complete] * 3, "borda", partial=True, quantize=False, max_samples=2)
     assert asked.study.scheme.partial
     assert asked.consensus.scores.tolist() == [0, 1.5, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "options"), [("borda", {"partial": True}), (Borda(3, 3, partial=True), {})]
+)
+def test_arrays_are_read_as_partial_where_that_is_told(scheme, options):
+    ballots = [[[0, 0, -1]], [[0, 1, -1]], [[-1, 0, 1]]]
+    found = federate(ballots, scheme, rng=0, **options)
+    expected = federate([PartialRankings(each) for each in ballots], scheme, rng=0)
+    assert found.consensus.scores.tolist() == expected.consensus.scores.tolist()
+    assert found.study == expected.study
+    with pytest.raises(ValueError, match=r"client 0: row 0 .*-1 .* use PartialRankings"):
+        federate(ballots)
 
 
 def test_clients_count_by_their_ballots_without_quantizing():

@@ -41,6 +41,12 @@ def test_orders_give_back_labelled_rankings():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: Rankings.from_orders(5), "orders must be a list of items, not 5"),
+        (lambda: Rankings.from_orders([["a", float("nan")]]), "label nan cannot be one"),
+        (lambda: Rankings([[0, 1]], items=["a", np.float32("nan")]), "label nan cannot be one"),
+        (lambda: Rankings([[1, 1, -1]]), "-1 is an item that is not ranked, use PartialRankings"),
+        (lambda: Rankings.from_orders([[["a"], "b"]]), r"label \['a'\] cannot be one"),
+        (lambda: Rankings.from_orders(["ab"], items=5), "items must be a list of items, not 5"),
         (lambda: Rankings.from_orders([0, 1]), "order 0 must be a list of items, not 0"),
         (lambda: Rankings.from_ballots([1], items="ab"), "ballot 0 must be a list of items"),
         (lambda: Rankings([[0, 1]], items=[["a"], ["b"]]), r"label \['a'\] cannot be one"),

@@ -18,16 +18,9 @@ from rich.console import Console
 import fedrank as fr
 from fedrank import _progress, data
 from fedrank.data import _files
+from realdata import need
 
 SAMPLES = Path(__file__).parent / "samples"
-DATA = Path(os.environ.get("FEDRANK_DATA") or Path(__file__).parents[2] / "shared" / "data")
-
-
-def real(*names):
-    path = DATA.joinpath(*names)
-    if not path.exists():
-        pytest.skip(f"{'/'.join(names)} is absent: ../shared/data, or where FEDRANK_DATA points")
-    return path
 
 
 @pytest.fixture
@@ -822,16 +815,16 @@ def test_memory_does_not_grow_with_the_file(write, name, rows):
     ],
 )
 def test_real_preflib_agrees_with_its_header(name, voters, n):
-    assert data.read_preflib(real("preflib", name), rng=1).ranks.shape == (voters, n)
+    assert data.read_preflib(need("preflib", name), rng=1).ranks.shape == (voters, n)
 
 
 def test_real_categories_are_refused():
     with pytest.raises(ValueError, match="categorical"):
-        data.read(real("preflib", "00059-00000002.cat"))
+        data.read(need("preflib", "00059-00000002.cat"))
 
 
 def test_real_jester():
-    parts = [real("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)]
+    parts = [need("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)]
     first, second = map(data.read_jester, parts)
     assert (len(first), len(second)) == (7200, 6916)
     votes = fr.Rankings(np.vstack([first.ranks, second.ranks]), first.items)
@@ -841,7 +834,7 @@ def test_real_jester():
 
 
 def test_real_maine():
-    path = real("maine", "Maine_06122018_DemocraticPrimaryforGovernor.csv")
+    path = need("maine", "Maine_06122018_DemocraticPrimaryforGovernor.csv")
     votes = data.read(path, rng=1)
     assert votes.ranks.shape == (126_247, 8)
     assert votes.items[1] == "Mills, Janet T."
@@ -860,14 +853,14 @@ def test_real_maine():
 
 @pytest.mark.parametrize("listed", [False, True])
 def test_real_luad(listed):
-    genes = real("tcga", "landmark_genes.txt") if listed else None
-    votes = data.read_expression(real("tcga", "LUAD_fpkm_landmark978.tsv.gz"), genes=genes)
+    genes = need("tcga", "landmark_genes.txt") if listed else None
+    votes = data.read_expression(need("tcga", "LUAD_fpkm_landmark978.tsv.gz"), genes=genes)
     assert votes.ranks.shape == (533, 978)
     score = fr.kemeny_score(fr.aggregate(votes, rng=0), votes)
     assert score == pytest.approx(69.1667, abs=1e-4 if listed else 5e-5)  # ties go by gene order
 
 
 def test_real_lusc():
-    votes = data.read(real("tcga", "LUSC_rsem_landmark926_35tumours.tsv.gz"))
+    votes = data.read(need("tcga", "LUSC_rsem_landmark926_35tumours.tsv.gz"))
     assert votes.ranks.shape == (35, 926)
     assert np.unique(votes.ranks[0]).size == 926

@@ -166,6 +166,8 @@ def describe_fault(ranks: NDArray[np.int32], row: int, rank: int, base: int) -> 
         return f"{text}; these look 1-based: pass base=1 (--base 1)"
     if base == 1 and np.array_equal(ordered, np.arange(-1, n - 1)):
         return f"{text}; these look 0-based: pass base=0 (--base 0)"
+    if (ranks[row] == -1 - base).any():
+        return f"{text}; if -1 is an item that is not ranked, use PartialRankings"
     return text
 
 
@@ -178,6 +180,8 @@ def check_items(items: Iterable[Hashable], n: int) -> tuple[Hashable, ...]:
     for label in labels:
         if not hashable(label):
             raise ValueError(f"label {label!r} cannot be one: use text or numbers")
+        if isinstance(label, float | np.floating) and np.isnan(label):
+            raise ValueError("label nan cannot be one, since it equals nothing: name the item")
         if label in seen:
             raise ValueError(f"label {label!r} is given twice: every item needs its own")
         seen.add(label)

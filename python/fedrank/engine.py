@@ -34,8 +34,15 @@ from fedrank.study import Study
 
 STEPS = ("advertise", "share", "mask", "unmask")
 FEWEST = 3  # survivors; a sum over two shows each the other's message
+UNOPENED = {
+    "changed": "its survivors are not those of the rounds before, and the difference could show "
+    "one client's message",
+    "few": "too few clients stayed to open it",
+}
+"""Why a later round may not be opened, by the error's code."""
 
 T = TypeVar("T")
+Kind = TypeVar("Kind", Rankings, PartialRankings)
 
 
 @dataclass(frozen=True)
@@ -154,7 +161,7 @@ def federate(
     clients : sequence of array_like of int, each of shape (m, n)
         The rankings of each client, as arrays or `Rankings` with the same labels. If a client
         has `PartialRankings`, all take part as such: named schemes are made with
-        ``partial=True``.
+        ``partial=True``. If that is given, or the scheme's, arrays are read as such.
     scheme : Borda, Lehmer, Refine, "borda", "lehmer" or "kemeny"
         What is sent; a name stands for that scheme with ``options``. ``"kemeny"`` is Borda,
         then `Refine` around its consensus, and again around the new one, until nothing moves
@@ -183,7 +190,7 @@ def federate(
     **options
         Parameters of the scheme, if it is given by name. For ``"kemeny"``: ``window`` (8),
         ``rounds`` of refinement at most (1), ``counts``, ``majority`` and ``max_samples`` of
-        `Refine`, ``phi`` of `Borda`, and ``partial`` of both.
+        `Refine`, ``phi`` and ``quantize`` of `Borda`, and ``partial`` of both.
 
     Returns
     -------
@@ -211,8 +218,11 @@ def federate(
     >>> [kendall_distance(each.consensus, range(50)) for each in (near, nearer)]
     [3, 1]
     """
+    told = bool(options.get("partial", getattr(scheme, "partial", False)))
     data: list[AnyRankings] = [
-        each if isinstance(each, PartialRankings) else as_client(client, each)
+        as_client(client, each, PartialRankings)
+        if isinstance(each, PartialRankings) or (told and not isinstance(each, Rankings))
+        else as_client(client, each, Rankings)
         for client, each in enumerate(clients)
     ]
     check_clients(data)
@@ -323,12 +333,10 @@ class Session:
         try:
             return self.run(scheme)
         except ProtocolError as refused:
-            if refused.code not in ("changed", "few"):
+            if refused.code not in UNOPENED:
                 raise
-        self.note = (
-            f"round {len(self.runs) - 1} ({scheme.kind}) was not opened: its survivors are not "
-            "those of the rounds before, and the difference could show one client's message"
-        )
+            why = UNOPENED[refused.code]
+        self.note = f"round {len(self.runs) - 1} ({scheme.kind}) was not opened: {why}"
         return None
 
     def stage(self, name: str) -> AbstractContextManager[None]:
@@ -592,12 +600,12 @@ def check_few(survivors: int, allow_few: bool) -> None:
         )
 
 
-def as_client(client: int, rankings: ArrayLike) -> Rankings:
+def as_client(client: int, rankings: ArrayLike, kind: type[Kind]) -> Kind:
     """Check the rankings of one client; complaints name it."""
-    if isinstance(rankings, Rankings):
+    if isinstance(rankings, kind):
         return rankings
     try:
-        return Rankings(rankings)
+        return kind(rankings)
     except ValueError as error:
         raise ValueError(f"client {client}: {error}") from None
 

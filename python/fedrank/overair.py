@@ -20,7 +20,7 @@ from fedrank._input import read_only
 from fedrank._random import RNG, seed_bytes
 from fedrank.consensus import Consensus
 from fedrank.engine import as_client, check_clients
-from fedrank.rankings import as_rankings, same_items
+from fedrank.rankings import Rankings, as_rankings, same_items
 
 LOUDEST = 2.0**53
 """Sums are cut off here on either side, far above any number of rankings."""
@@ -174,7 +174,7 @@ def aggregate(
     >>> aggregate(hospitals, noise=0.1, rng=0).consensus.top(5)
     (0, 1, 2, 3, 4)
     """
-    data = [as_client(client, each) for client, each in enumerate(clients)]
+    data = [as_client(client, each, Rankings) for client, each in enumerate(clients)]
     check_clients(data)
     labels = same_items(clients, *data)
     if not isinstance(noise, int | float | np.number) or not 0 <= noise < np.inf:

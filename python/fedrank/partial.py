@@ -75,7 +75,7 @@ class PartialRankings(Labelled):
         Raises
         ------
         ValueError
-            If an order repeats an item, names an unknown one or none at all.
+            If an order repeats an item, names an unknown one or none at all, or has an empty tie.
 
         Examples
         --------
@@ -85,11 +85,13 @@ class PartialRankings(Labelled):
         """
         rows = [
             [as_tied(each) for each in as_list(order, f"order {row}")]
-            for row, order in enumerate(orders)
+            for row, order in enumerate(as_list(orders, "orders"))
         ]
         if not rows:
             raise ValueError("no orders were given")
         for row, groups in enumerate(rows):
+            if [] in groups:
+                raise ValueError(f"row {row} has an empty tie: leave it out")
             for label in (label for tied in groups for label in tied):
                 if not hashable(label):
                     raise ValueError(f"row {row} names {label!r}, which cannot be a label")

@@ -849,7 +849,7 @@ def named(clients: Clients) -> tuple[list[str], list[Rankings]]:
     else:
         given = as_list(clients, "clients")
         names = [str(client) for client in range(len(given))]
-    data = [as_client(client, each) for client, each in enumerate(given)]
+    data = [as_client(client, each, Rankings) for client, each in enumerate(given)]
     check_clients(data)
     return names, data
 

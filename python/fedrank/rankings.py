@@ -245,11 +245,14 @@ class Rankings(Labelled):
         array([[1, 0, 2],
                [0, 1, 2]], dtype=int32)
         """
-        rows = [as_list(order, f"order {row}") for row, order in enumerate(orders)]
+        given = as_list(orders, "orders")
+        rows = [as_list(order, f"order {row}") for row, order in enumerate(given)]
         if not rows:
             raise ValueError("no orders were given")
-        labels = in_order(rows[0]) if items is None else tuple(items)
-        labels = check_items(labels, len(labels))
+        found = rows[0] if items is None else as_list(items, "items")
+        labels = check_items(found, len(found))
+        if items is None:
+            labels = in_order(labels)
         index = {label: i for i, label in enumerate(labels)}
         if not labels:
             raise ValueError("row 0 is empty: an order must name at least one item")

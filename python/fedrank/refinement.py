@@ -66,6 +66,7 @@ class Refinement:
         self._left = whole("rounds", rounds)
         self._announced: list[NDArray[np.int32]] = []
         self._totals: list[ArrayLike] = []
+        self._survivors: int | None = None
         self._scheme: Refine | None = Refine(
             start, clients, window, counts, majority, max_samples, partial=partial
         )
@@ -83,19 +84,30 @@ class Refinement:
         total : array_like of int
             The sum of the messages of `scheme`.
         survivors : int
-            How many messages were summed.
+            How many messages were summed: in every round as many as in the first.
         rng : None, int or numpy.random.Generator
             For the search where all pairs are known.
 
         Returns
         -------
         consensus : Consensus
+
+        Raises
+        ------
+        ValueError
+            If the refinement has ended, the sum cannot be, or it is over other clients.
         """
         scheme = self._scheme
         if scheme is None:
             raise ValueError("the refinement has ended: there is no round to take a sum of")
+        if self._survivors not in (None, survivors):
+            raise ValueError(
+                f"survivors must be {self._survivors}, as in the first round, not {survivors}: "
+                "sums over other clients do not go together"
+            )
         found = scheme.decode(total, survivors, rng=rng, earlier=self._totals)
         self.consensus = replace(found, item_labels=self.consensus.item_labels)
+        self._survivors = survivors
         self._left -= 1
         self._announced.append(scheme.ranks)
         self._totals.append(total)

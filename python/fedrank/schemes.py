@@ -346,9 +346,9 @@ class Refine(ConsensusScheme):
     window : int
         How many places apart items may be for their margin to be sent.
     counts : bool
-        Whether to send the number of rankings too. It is what the objective and a proof of
-        optimality need, if not all pairs are known; without it their number stays hidden but for
-        its parity and a lower bound.
+        Whether to send the number of rankings too. The objective (if all pairs are known) and
+        a proof of optimality (if not all are) need it; without it the number stays hidden but
+        for its parity and a lower bound.
     majority : bool
         Whether to send one bit a pair instead: which item most of the client's rankings
         have first, ties by lot. Shorter, hides the number of rankings, and gains less.
@@ -446,7 +446,10 @@ class Refine(ConsensusScheme):
         Raises
         ------
         ValueError
-            If no rankings of so many clients have these margins.
+            If a margin is beyond what so many clients can have, or beyond the number of
+            rankings, or margins of complete rankings are not all even or all odd, or so many
+            clients cannot hold that number. Margins that contradict each other in other ways
+            are not found out.
 
         Examples
         --------

@@ -13,7 +13,7 @@ import typer
 from fedrank import data
 from fedrank._input import check_items
 from fedrank.data._files import text_lines
-from fedrank.rankings import Rankings
+from fedrank.partial import AnyRankings
 
 STDIN = Path("/dev/stdin")
 PANEL = "Reading (without --layout, the file's name and beginning tell)"
@@ -75,6 +75,10 @@ OvervoteOption = Annotated[
 KeepBlankOption = Annotated[
     bool, option("--keep-blank", "Count ballots without a valid choice, as random rankings.")
 ]
+KeepTiesOption = Annotated[
+    bool,
+    option("--keep-ties", "Keep ties and gaps of PrefLib and ballots; else they fall at random."),
+]
 
 OWNERS = {
     "base": Layout.RANKS,
@@ -88,7 +92,7 @@ OWNERS = {
 """The readers' options, and the layout that each goes with."""
 
 
-READERS: dict[Layout | None, Callable[..., Rankings]] = {
+READERS: dict[Layout | None, Callable[..., AnyRankings]] = {
     None: data.read,
     Layout.PREFLIB: data.read_preflib,
     Layout.SUSHI: lambda path, rng: data.read_sushi(path),  # noqa: ARG005  nothing is random
@@ -108,12 +112,17 @@ class Reading:
     layout: Layout | None
     options: dict[str, Any]
 
-    def read(self, path: Path, rng: np.random.Generator) -> Rankings:
+    @property
+    def keeps_ties(self) -> bool:
+        """Whether what it reads is partial rankings."""
+        return "complete" in self.options
+
+    def read(self, path: Path, rng: np.random.Generator) -> AnyRankings:
         """Read a file."""
         check_file(path)
         return READERS[self.layout](place(path), rng=rng, **self.options)
 
-    def read_groups(self, path: Path, by: str, rng: np.random.Generator) -> dict[str, Rankings]:
+    def read_groups(self, path: Path, by: str, rng: np.random.Generator) -> dict[str, AnyRankings]:
         """Read a file of which a column names the clients."""
         check_file(path)
         return data.read_groups(
@@ -130,6 +139,7 @@ def reading(
     choices: list[str] | None,
     overvote: Overvote | None,
     keep_blank: bool,
+    keep_ties: bool,
 ) -> Reading:
     """Gather what the user asked for; an option tells the layout that it goes with."""
     items = None if candidates is None else read_labels(candidates)
@@ -148,6 +158,12 @@ def reading(
         if layout is not OWNERS[name]:
             flag = "--candidates" if name == "items" else "--" + name.replace("_", "-")
             raise ValueError(f"{flag} goes with --layout {OWNERS[name]}, not {layout}")
+    if keep_ties:
+        if layout not in (None, Layout.PREFLIB, Layout.BALLOTS):
+            raise ValueError(f"--keep-ties goes with --layout preflib or ballots, not {layout}")
+        if keep_blank:
+            raise ValueError("--keep-ties leaves no ranking of a blank ballot: drop --keep-blank")
+        given["complete"] = False
     return Reading(layout, given)
 
 

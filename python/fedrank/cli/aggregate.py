@@ -9,9 +9,9 @@ import typer
 import fedrank
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
-from fedrank.consensus import Consensus
+from fedrank.consensus import TAKE_PARTIAL, Consensus
 from fedrank.kernels import kemeny_score
-from fedrank.rankings import Rankings
+from fedrank.partial import AnyRankings
 
 
 class Method(StrEnum):
@@ -50,6 +50,7 @@ def aggregate(
     choices: _reading.ChoicesOption = None,
     overvote: _reading.OvervoteOption = None,
     keep_blank: _reading.KeepBlankOption = False,
+    keep_ties: _reading.KeepTiesOption = False,
 ) -> None:
     """Find one ranking that stands for all of a file's.
 
@@ -58,12 +59,17 @@ def aggregate(
 
     Place 0 is the best. The Kemeny score is the number of pairs of items that
     a ranking orders otherwise than the consensus, in the mean, divided by the
-    number of items: less is better.
+    number of items: less is better. With --keep-ties, a pair that a ranking
+    ties counts one half; what it leaves out is tied last.
 
     Example: fedrank aggregate votes.soc --method kemeny --out consensus.csv
     """
     output.check_out(out, [file])
-    how = _reading.reading(layout, base, genes, genes_in, candidates, choices, overvote, keep_blank)
+    if keep_ties and method not in TAKE_PARTIAL:
+        raise ValueError(f"--keep-ties goes with --method {', '.join(TAKE_PARTIAL)}, not {method}")
+    how = _reading.reading(
+        layout, base, genes, genes_in, candidates, choices, overvote, keep_blank, keep_ties
+    )
     rankings = how.read(file, _reading.stream(seed, 0))
     found = fedrank.aggregate(rankings, method.value, ties.value, _reading.stream(seed, 1))
     facts = describe(rankings, found)
@@ -74,7 +80,7 @@ def aggregate(
         output.say_where(out, "consensus")
 
 
-def describe(rankings: Rankings, found: Consensus) -> dict[str, Any]:
+def describe(rankings: AnyRankings, found: Consensus) -> dict[str, Any]:
     """Gather what is known of a consensus and where it comes from."""
     return {
         "method": found.method,

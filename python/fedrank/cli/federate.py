@@ -19,7 +19,7 @@ from fedrank.consensus import Consensus
 from fedrank.data import read_sushi
 from fedrank.engine import FEWEST, STEPS, FederatedConsensus
 from fedrank.kernels import kemeny_score, kendall_distance
-from fedrank.rankings import Rankings
+from fedrank.partial import AnyRankings
 from fedrank.schemes import MOST_LOW_BITS, Borda, Lehmer
 from fedrank.study import Study
 
@@ -39,7 +39,7 @@ class Party:
     """A client: its name, what else it may be called, and its rankings."""
 
     name: str
-    rankings: Rankings
+    rankings: AnyRankings
     file: Path | None = None
 
 
@@ -85,7 +85,11 @@ def federate(
     ] = False,
     max_samples: Annotated[
         int | None,
-        typer.Option(min=1, help="Most rankings a client may hold; the largest holds, if not."),
+        typer.Option(
+            min=1,
+            help="Most rankings a client may hold, which all learn; if not given, the least of "
+            "1, 3, 7, 15, … that suffices, so that it tells the largest client's size but roughly.",
+        ),
     ] = None,
     secure: Annotated[
         bool, typer.Option("--secure/--no-secure", help="Mask the messages, or sum them bare.")
@@ -116,6 +120,7 @@ def federate(
     choices: _reading.ChoicesOption = None,
     overvote: _reading.OvervoteOption = None,
     keep_blank: _reading.KeepBlankOption = False,
+    keep_ties: _reading.KeepTiesOption = False,
 ) -> None:
     """Find the consensus of many parties' rankings by masked messages.
 
@@ -130,9 +135,14 @@ def federate(
     Example: fedrank federate ballots.csv --by Precinct --unquantized --json
     """
     output.check_out(out, files)
-    how = _reading.reading(layout, base, genes, genes_in, candidates, choices, overvote, keep_blank)
+    how = _reading.reading(
+        layout, base, genes, genes_in, candidates, choices, overvote, keep_blank, keep_ties
+    )
+    if keep_ties and (method is Method.LEHMER or fit_phi):
+        needs = "--fit-phi" if fit_phi else "--method lehmer"
+        raise ValueError(f"{needs} needs complete rankings: leave out --keep-ties")
     parties = gather(files, by, clients, users, how, seed)
-    scheme = make_scheme(parties, method, phi, quantize, low_bits, max_samples)
+    scheme = make_scheme(parties, method, phi, quantize, low_bits, max_samples, keep_ties)
     options = refining(method, scheme, window, rounds)
     lost = find_dropouts(parties, drop or [])
     if secure:
@@ -181,11 +191,15 @@ def gather(
     if users is not None:
         if how.layout not in (None, _reading.Layout.SUSHI):
             raise ValueError(f"--users goes with --layout sushi, not {how.layout}")
+        if how.keeps_ties:
+            raise ValueError("Sushi's rankings have no ties: leave out --keep-ties")
         _reading.check_file(files[0])
         _reading.check_file(users)
         regions = read_sushi(files[0], users)
         return [Party(f"region {region}", rankings) for region, rankings in regions.items()]
-    parts = how.read(files[0], rng).split(clients or 0, _reading.stream(seed, 1))
+    parts: Sequence[AnyRankings] = how.read(files[0], rng).split(
+        clients or 0, _reading.stream(seed, 1)
+    )
     return [Party(str(client), part) for client, part in enumerate(parts)]
 
 
@@ -226,7 +240,7 @@ def names_of(files: Sequence[Path]) -> list[str]:
     )
 
 
-def aligned(file: Path, rankings: Rankings, first: Party | None) -> Rankings:
+def aligned(file: Path, rankings: AnyRankings, first: Party | None) -> AnyRankings:
     """Put the items into the order of the first client's."""
     if first is None or rankings.item_labels == first.rankings.item_labels:
         if first is not None and rankings.n != first.rankings.n:
@@ -254,22 +268,24 @@ def make_scheme(
     quantize: bool,
     low_bits: str | None,
     max_samples: int | None,
+    partial: bool,
 ) -> Borda | Lehmer:
-    """Make the scheme, for clients as large as the largest unless told."""
+    """Make the scheme, for clients about as large as the largest unless told."""
     largest = max(parties, key=lambda party: len(party.rankings))
     if max_samples is not None and len(largest.rankings) > max_samples:
         raise ValueError(
             f"client {largest.name!r} has {len(largest.rankings)} rankings, "
             f"more than --max-samples {max_samples}"
         )
-    n, most = largest.rankings.n, max_samples or len(largest.rankings)
+    # The bound is public, and how many rankings a client has is its own affair.
+    n, most = largest.rankings.n, max_samples or 2 ** len(largest.rankings).bit_length() - 1
     if not quantize and method is not Method.BORDA:
         raise ValueError("--unquantized goes with --method borda")
     if method is not Method.LEHMER:
         if low_bits is not None:
             raise ValueError("--low-bits goes with --method lehmer")
         exact = most if method is Method.KEMENY or not quantize else None
-        return Borda(n, len(parties), as_phi(phi), quantize, max_samples or exact)
+        return Borda(n, len(parties), as_phi(phi), quantize, max_samples or exact, partial)
     if low_bits == "paper":
         try:
             return Lehmer(n, len(parties), as_phi(phi), "paper", most)
@@ -337,23 +353,25 @@ def check_enough(lost: dict[int, str], study: Study, allow_few: bool) -> None:
         )
 
 
-def together(parties: Sequence[Party]) -> Rankings:
+def together(parties: Sequence[Party]) -> AnyRankings:
     """All rankings of these clients."""
+    first = parties[0].rankings
     ranks = np.concatenate([party.rankings.ranks for party in parties])
-    return Rankings.trusted(ranks, parties[0].rankings.item_labels)
+    return first.trusted(ranks, first.item_labels)
 
 
 def describe(
     parties: Sequence[Party],
     result: FederatedConsensus,
     central: Consensus,
-    rankings: Rankings,
+    rankings: AnyRankings,
     seed: int,
 ) -> dict[str, Any]:
     """Gather what a run gave and cost."""
     return {
         "version": fedrank.__version__,
         "seed": seed,
+        "method": result.consensus.method,
         "scheme": json.loads(result.study.scheme.to_json()),
         "secure": result.secure,
         "threshold": result.study.threshold if result.secure else None,
@@ -376,6 +394,7 @@ def describe(
         "note": result.note,
         "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
         "kemeny_score": kemeny_score(result.consensus, rankings),
+        "exact": result.consensus.exact,
         "ties": result.consensus.ties,
         "central": {
             "kemeny_score": kemeny_score(central, rankings),
@@ -401,7 +420,7 @@ def show(
     others = document["central"]
     how = "masked" if result.secure else "bare"
     rows = [
-        ("method", f"{central.method}, {how}", central.method),
+        ("method", f"{result.consensus.method}, {how}", central.method),
         ("rankings in the sum", f"{document['rankings']:,}", "the same"),
         ("Kemeny score", f"{document['kemeny_score']:.8g}", f"{others['kemeny_score']:.8g}"),
         ("pairs ordered otherwise", f"{others['kendall_distance']:,}", ""),
@@ -415,7 +434,7 @@ def show(
         ("time, all parties", f"{document['seconds'] * 1e3:.0f} ms", ""),
     ]
     if document["rounds"] > 1:
-        rows.append(("rounds", str(document["rounds"]), ""))
+        rows.append(("rounds, the first included", str(document["rounds"]), ""))
     if result.fit is not None:
         rows.append(("phi, fitted", f"{result.fit.phi:.4f} ± {result.fit.standard_error:.2g}", ""))
     if result.note is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias, overload
 
 from fedrank._random import RNG
 from fedrank.data import preflib, tables
@@ -23,12 +23,17 @@ from fedrank.data.ballots import BLT_HEAD, choice_columns, read_ballots
 from fedrank.data.expression import read_expression
 from fedrank.data.jester import read_jester
 from fedrank.data.sushi import read_sushi
+from fedrank.partial import AnyRankings, PartialRankings
 from fedrank.rankings import Rankings
 
 Reader: TypeAlias = Callable[[PathLike, RNG], Rankings]
 
 
-def read(path: PathLike, rng: RNG = None) -> Rankings:
+@overload
+def read(path: PathLike, rng: RNG = None, complete: Literal[True] = True) -> Rankings: ...
+@overload
+def read(path: PathLike, rng: RNG = None, *, complete: Literal[False]) -> PartialRankings: ...
+def read(path: PathLike, rng: RNG = None, complete: bool = True) -> AnyRankings:
     """Read a file of any known layout.
 
     The suffix decides for PrefLib (soc, soi, toc, toi), Sushi (order), Jester (zip) and BLT.
@@ -45,15 +50,17 @@ def read(path: PathLike, rng: RNG = None) -> Rankings:
         The file.
     rng : None, int or numpy.random.Generator
         Where ties and gaps are filled from, as each reader states.
+    complete : bool
+        Whether to fill them. False keeps them, of PrefLib files and ballots.
 
     Returns
     -------
-    rankings : Rankings
+    rankings : Rankings, or PartialRankings unless complete
 
     Raises
     ------
     ValueError
-        If the file is broken, or of no known layout.
+        If the file is broken, or of no known layout, or one whose ties cannot be kept.
 
     Examples
     --------
@@ -61,11 +68,18 @@ def read(path: PathLike, rng: RNG = None) -> Rankings:
     Rankings: 6 rankings of 4 items (Ann, Bob, Cy, Dée)
     >>> len(read("tests/samples/ranks.csv"))
     2
+    >>> read("tests/samples/cvr.csv", complete=False)
+    PartialRankings: 4 rankings of 3 items (Ann, Bob, Cy)
     """
     suffix = Path(Path(path).name.lower().removesuffix(".gz")).suffix
     with rereadable(path) as file:  # opened to look at, and once more to read
         reader = by_suffix(suffix) or by_content(file, suffix)
-        return reader(file, rng)
+        if complete:
+            return reader(file, rng)
+        if reader not in (preflib.read_preflib, ballots):
+            fail(path, None, "ties and gaps are kept of PrefLib files and ballots only")
+        keeping = read_ballots if reader is ballots else preflib.read_preflib
+        return keeping(file, complete=False)
 
 
 def by_suffix(suffix: str) -> Reader | None:

@@ -37,6 +37,8 @@ CHOICE = re.compile(r"\b(\d+)(?:st|nd|rd|th)\s+choice\b|^(?:rank|choice)\s*_?(\d
 BLT_HEAD = re.compile(r"\d+\s+\d+", re.A)
 MOST_CANDIDATES = 1 << 20
 
+BLANK_IS_EMPTY = "a blank ballot ranks nothing: leave out keep_blank, or complete=False"
+
 
 @overload
 def read_ballots(
@@ -122,7 +124,7 @@ def read_ballots(
         ballots = Ballots(path, Rankings, rng)
         return read_into(ballots, items, choices, overvote, keep_blank)
     if keep_blank:
-        raise ValueError("a blank ballot ranks nothing: leave out keep_blank, or complete=False")
+        raise ValueError(BLANK_IS_EMPTY)
     partial = Ballots(path, PartialRankings, rng)
     return read_into(partial, items, choices, overvote, keep_blank)
 

@@ -2,14 +2,22 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, overload
 
 from fedrank._random import RNG
 from fedrank.data import tables
-from fedrank.data._files import Ballots, PathLike, Row, cell_text, fail, first_row
+from fedrank.data._files import Ballots, Kind, PathLike, Row, cell_text, fail, first_row
 from fedrank.data.auto import is_expression
-from fedrank.data.ballots import choice_columns, find_columns, read_records, stops, valid
+from fedrank.data.ballots import (
+    BLANK_IS_EMPTY,
+    choice_columns,
+    find_columns,
+    read_records,
+    stops,
+    valid,
+)
 from fedrank.data.expression import GENE_WORDS, rank_genes
+from fedrank.partial import PartialRankings
 from fedrank.rankings import Rankings
 
 LAYOUTS = ("ballots", "expression", *tables.KINDS)
@@ -65,9 +73,35 @@ class Grouped:
                 yield row
 
 
+@overload
 def read_groups(
-    path: PathLike, by: str, layout: str | None = None, rng: RNG = None, **options: Any
-) -> dict[str, Rankings]:
+    path: PathLike,
+    by: str,
+    layout: str | None = None,
+    rng: RNG = None,
+    *,
+    complete: Literal[True] = True,
+    **options: Any,
+) -> dict[str, Rankings]: ...
+@overload
+def read_groups(
+    path: PathLike,
+    by: str,
+    layout: str | None = None,
+    rng: RNG = None,
+    *,
+    complete: Literal[False],
+    **options: Any,
+) -> dict[str, PartialRankings]: ...
+def read_groups(
+    path: PathLike,
+    by: str,
+    layout: str | None = None,
+    rng: RNG = None,
+    *,
+    complete: bool = True,
+    **options: Any,
+) -> dict[str, Rankings] | dict[str, PartialRankings]:
     """Read a table of which one column names the party that holds each row.
 
     Without that column it must be cast vote records, an expression table with the samples in
@@ -84,12 +118,14 @@ def read_groups(
         What the rows hold; by default guessed as in `read`.
     rng : None, int or numpy.random.Generator
         Where ties and gaps are filled from.
+    complete : bool
+        Whether to fill them. False keeps them, of ballots.
     **options
         Those of `read_ballots`, `read_expression` or `read_table`, whichever the layout needs.
 
     Returns
     -------
-    parties : dict of str to Rankings
+    parties : dict of str to Rankings, or to PartialRankings unless complete
         The rankings of each party that has any, in order of first appearance.
 
     Raises
@@ -108,8 +144,15 @@ def read_groups(
         if layout is None:
             layout, found = guess(table)
             options = found | options
+        if not complete:
+            if layout != "ballots":
+                fail(path, None, f"ties and gaps are kept of ballots only, and this is {layout}")
+            if options.get("keep_blank"):
+                raise ValueError(BLANK_IS_EMPTY)
+            partial = ballots(Ballots(path, PartialRankings, rng), table, **options)
+            return {party: partial[mine] for party, mine in table.parties.items()}
         if layout == "ballots":
-            rankings = ballots(table, rng=rng, **options)
+            rankings = ballots(Ballots(path, Rankings, rng), table, **options)
         elif layout == "expression":
             rankings = expression(table, rng=rng, **options)
         elif layout in tables.KINDS:
@@ -133,18 +176,17 @@ def guess(table: Grouped) -> tuple[str, dict[str, Any]]:
 
 
 def ballots(
+    records: Ballots[Kind],
     table: Grouped,
     items: Sequence[str] | None = None,
     choices: Sequence[str] | None = None,
     overvote: str = "skip",
     keep_blank: bool = False,
-    rng: RNG = None,
-) -> Rankings:
+) -> Kind:
     """Read cast vote records; a blank one is nobody's, unless it is to be kept."""
     stop = stops(overvote)
     columns = find_columns(table.path, 1, table.header, choices)
     rows = table.rows(lambda row: keep_blank or valid(table.path, *row, columns, stop))
-    records = Ballots(table.path, Rankings, rng)
     return read_records(records, rows, items, choices, stop, keep_blank)
 
 

@@ -33,7 +33,7 @@ impl Dispersion {
     /// rankings they hold.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless `max_samples` is given, [`Error::Width`] if sums may need
+    /// [`Error::Parameter`] if a size is 0 or too large, [`Error::Width`] if sums may need
     /// more than 64 bits.
     pub fn new(announced: Rankings<'_>, clients: usize, max_samples: usize) -> Result<Self> {
         let size =
@@ -88,10 +88,12 @@ impl Dispersion {
         };
         let (fewest, most) = (survivors as u128, survivors as u128 * self.samples as u128);
         if !(fewest..=most).contains(&u128::from(samples)) {
-            return Err(Error::Total { problem: "no clients so many hold so many rankings" });
+            return Err(Error::Total {
+                problem: "so many clients cannot hold that number of rankings",
+            });
         }
         if u128::from(distance) > u128::from(samples) * farthest(n) {
-            return Err(Error::Total { problem: "no rankings so many are so far away" });
+            return Err(Error::Total { problem: "so many rankings cannot be that far away" });
         }
         let phi = Phi::from_distance(distance as f64 / samples as f64, n);
         let error = match phi.get() {

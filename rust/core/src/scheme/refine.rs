@@ -212,12 +212,12 @@ impl Refine {
         Ok(())
     }
 
-    /// Whether rankings can have these margins, each in range by itself.
+    /// Checks number and parity of margins that are in range; not whether they go together.
     fn check(&self, pairs: &[Pair], samples: Option<u64>, survivors: usize) -> Result<()> {
         let refused = |problem| Err(Error::Total { problem });
         let most = survivors as u64 * self.a_client;
         if samples.is_some_and(|samples| !(survivors as u64..=most).contains(&samples)) {
-            return refused("no clients so many hold so many rankings");
+            return refused("so many clients cannot hold that number of rankings");
         }
         let largest = pairs.iter().map(|pair| pair.2.unsigned_abs()).max().unwrap_or(0);
         if samples.is_some_and(|samples| u64::from(largest) > samples) {
