@@ -21,6 +21,7 @@ NAMES = ["ann", "bob", "cy", "dée", "Ωμέγα", "$x_1$"]
 
 @pytest.fixture(autouse=True)
 def _no_figure_is_left():
+    plt.close("all")  # of others
     yield
     assert plt.get_fignums() == []
 

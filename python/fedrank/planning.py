@@ -452,7 +452,7 @@ def search(enough: Callable[[int], bool | None], low: int, limit: int) -> int | 
         if high == limit or answer is None:
             return None
         low, high = high, min(2 * high, limit)
-    while high - low > max(1, high // FINE):
+    while high - low > max(1, low // FINE):
         middle = (low + high) // 2
         if enough(middle):
             high = middle
