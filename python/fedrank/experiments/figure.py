@@ -1,5 +1,6 @@
 """What all figures have in common: parts, rows, and random streams."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ class Options:
     data: Path | None = None
 
 
-class Figure:
+class Figure(ABC):
     """A figure of the paper, or several panels that belong together.
 
     Attributes
@@ -49,21 +50,21 @@ class Figure:
     title: str
     repetitions: int
 
+    @abstractmethod
     def parts(self, options: Options) -> Sequence[Row]:
         """List what is computed piece by piece: the columns that tell a piece from the others."""
-        raise NotImplementedError
 
+    @abstractmethod
     def steps_of(self, options: Options) -> int:
         """How many times the computation of a piece calls ``advance``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def run(self, part: Row, options: Options, advance: Callable[[], None]) -> list[Row]:
         """Compute one piece, calling ``advance`` all along: there is somebody waiting."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw(self, rows: Sequence[Row]) -> Any:
         """Draw all rows; returns a matplotlib figure."""
-        raise NotImplementedError
 
     def repeated(self, options: Options) -> int:
         """How often each point is repeated."""

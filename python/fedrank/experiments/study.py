@@ -90,6 +90,13 @@ class Compared(Figure):
         """Take one kind of clients at a time."""
         return self.points
 
+    def stamp(self, options: Options) -> Row:
+        """Tell rows that were made of other files apart, too."""
+        names = {point["data"] for point in self.points if "data" in point}
+        used = [each for each in real.FIGURES if each.name in names]
+        files = "+".join(each.stamp(options)["data"] for each in used)
+        return super().stamp(options) | ({"files": files} if files else {})
+
     def steps_of(self, options: Options) -> int:
         """One a repetition."""
         return self.repeated(options)

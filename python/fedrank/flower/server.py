@@ -10,6 +10,7 @@ from typing import Any
 
 from fedrank._input import whole
 from fedrank._random import seed_bytes
+from fedrank._write import write_whole
 from fedrank.agent.codes import Code
 from fedrank.cli._output import as_json, places, printable
 from fedrank.engine import FederatedConsensus
@@ -70,7 +71,8 @@ def server_app(study: Path) -> ServerApp:
         result = conduct(agreed, nodes.exchange, seed_bytes(seed_of(settings)))
         document = describe(result, context.run_id, waited)
         file = Path(str(settings["out"])) / f"{context.run_id}.json"
-        write(file, as_json(document))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, as_json(document).encode())
         announce(result, document, file)
 
     return app
@@ -209,14 +211,3 @@ def announce(result: FederatedConsensus, document: Mapping[str, Any], file: Path
         how = "in the sum" if client["in_sum"] else f"dropped before {client['dropped_before']}"
         print(printable(f"{client['name']}: {how}, {client['bytes_sent']:,} bytes sent"))
     print(json.dumps({step: round(spent, 3) for step, spent in document["seconds"].items()}))
-
-
-def write(file: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    half = file.with_name(f".{file.name}.part")
-    try:
-        half.write_text(text, encoding="utf-8")
-        half.replace(file)
-    finally:
-        half.unlink(missing_ok=True)
