@@ -509,3 +509,10 @@ def test_only_this_package_imports_flower():
         if "import flwr" in file.read_text() or "from flwr" in file.read_text()
     ]
     assert importing == ["flower/_flwr.py"]
+
+
+def test_no_app_is_written_for_a_study_that_a_run_cannot_conduct(tmp_path):
+    study = Study(Refine([0, 1, 2], 3, window=1))
+    with pytest.raises(ValueError, match="of Borda or Lehmer, not of Refine"):
+        write_app(study, tmp_path / "app")
+    assert not (tmp_path / "app").exists()

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from fedrank.agent.config import quoted
+from fedrank.flower.conduct import one_round
 from fedrank.study import Study
 
 FLOWER = "flwr>=1.41,<1.42"
@@ -27,7 +28,7 @@ def write_app(study: Study, folder: Path, seed: int | None = None) -> None:
     Raises
     ------
     ValueError
-        If the folder is there, or cannot be written.
+        If the folder is there or cannot be written, or the study is not of Borda or Lehmer.
 
     Examples
     --------
@@ -38,6 +39,7 @@ def write_app(study: Study, folder: Path, seed: int | None = None) -> None:
     >>> sorted(file.name for file in folder.rglob("*.*"))
     ['README.md', '__init__.py', 'client.py', 'pyproject.toml', 'server.py', 'study.json']
     """
+    one_round(study)
     if folder.exists():
         raise ValueError(f"{folder} is there already: name a new folder")
     if not folder.parent.is_dir():

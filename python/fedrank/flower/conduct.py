@@ -75,12 +75,7 @@ def conduct(study: Study, exchange: Exchange, seed: bytes) -> FederatedConsensus
     ...     print(str(failed).partition("; ")[2])
     lost before advertise: a (unavailable), b (unavailable), c (unavailable)
     """
-    scheme = study.scheme
-    if not isinstance(scheme, Borda | Lehmer):  # the others go on from an earlier round
-        raise ValueError(
-            f"a run has one round, of Borda or Lehmer, not of {type(scheme).__name__}: "
-            "make another study"
-        )
+    scheme = one_round(study)
     server = Server(study)
     up, down = (np.zeros(len(study.roster), dtype=np.int64) for _ in range(2))
     seconds: dict[str, float] = {}
@@ -120,6 +115,24 @@ def conduct(study: Study, exchange: Exchange, seed: bytes) -> FederatedConsensus
         secure=True,
         faults=[(client, why) for client, (_, why) in sorted(lost.items())],
     )
+
+
+def one_round(study: Study) -> Borda | Lehmer:
+    """Return the scheme of a study that a run can conduct, or refuse it.
+
+    Examples
+    --------
+    >>> from fedrank import Borda
+    >>> one_round(Study(Borda(2, 3))).kind
+    'borda'
+    """
+    scheme = study.scheme
+    if not isinstance(scheme, Borda | Lehmer):  # the others go on from an earlier round
+        raise ValueError(
+            f"a run has one round, of Borda or Lehmer, not of {type(scheme).__name__}: "
+            "make another study"
+        )
+    return scheme
 
 
 def describe(study: Study, lost: Mapping[int, tuple[str, str]]) -> str:
