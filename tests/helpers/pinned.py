@@ -1,0 +1,208 @@
+"""Results that a restructuring must not change, to the last byte.
+
+``python tests/helpers/pinned.py`` writes tests/vectors/pinned.json; tests/test_pinned.py compares.
+These values come from our own output: they notice change, and prove nothing else.
+"""
+
+import hashlib
+import json
+import tempfile
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+import fedrank as fr
+import fedrank.data
+from fedrank import experiments, golomb, overair
+from fedrank.schemes import Dispersion, Refine
+
+FILE = Path(__file__).parents[1] / "vectors" / "pinned.json"
+N, CLIENTS = 12, 6
+
+
+def digest(*parts):
+    """Hash arrays, bytes and text; arrays with their type and shape."""
+    hashed = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            hashed.update(f"{part.dtype}{part.shape}".encode())
+            part = np.ascontiguousarray(part).tobytes()
+        hashed.update(part.encode() if isinstance(part, str) else part)
+    return hashed.hexdigest()[:32]
+
+
+def data(phi=0.7, n=N, samples=40, clients=CLIENTS):
+    return fr.Mallows(phi, n=n).sample(samples, rng=3).split(clients, rng=4)
+
+
+def partial_data():
+    ranks = [each.ranks.copy() for each in data()]
+    for client, rows in enumerate(ranks):
+        rows[:, (client + 1) % N] = -1
+        rows[::2][rows[::2] > 8] = 8
+    return [fr.PartialRankings(rows) for rows in ranks]
+
+
+def schemes():
+    center = np.roll(np.arange(N), 3)
+    return {
+        "borda": fr.Borda(N, CLIENTS),
+        "borda phi .3": fr.Borda(N, CLIENTS, phi=0.3),
+        "borda exact": fr.Borda(N, CLIENTS, quantize=False, max_samples=9),
+        "lehmer": fr.Lehmer(N, CLIENTS),
+        "lehmer 2": fr.Lehmer(N, CLIENTS, low_bits=2),
+        "lehmer paper": fr.Lehmer(N, CLIENTS, low_bits="paper", max_samples=9, decode="paper"),
+        "refine": Refine(center, CLIENTS, 3, max_samples=9),
+        "refine counts": Refine(center, CLIENTS, 4, counts=True, max_samples=9),
+        "refine all": Refine(center, CLIENTS, N, counts=True, max_samples=9),
+        "refine majority": Refine(center, CLIENTS, 2, majority=True),
+        "dispersion": Dispersion(center, CLIENTS, max_samples=9),
+    }
+
+
+def messages():
+    found = {}
+    for name, scheme in schemes().items():
+        sent = [scheme.encode(each, rng=c) for c, each in enumerate(data())]
+        total = np.sum(sent, axis=0, dtype=np.uint64)
+        packed = b"".join(scheme.pack(message) for message in sent)
+        found[name] = {
+            "bits": scheme.message_bits,
+            "packed": digest(packed),
+            "total": digest(total),
+        }
+        if name == "dispersion":
+            fit = scheme.decode(total, CLIENTS)
+            found[name]["fit"] = [fit.phi, fit.standard_error, fit.mean_distance, fit.samples]
+        else:
+            found[name] |= shown(scheme.decode(total, CLIENTS, rng=7))
+    return found
+
+
+def shown(consensus):
+    return {
+        "ranks": consensus.ranks.tolist(),
+        "ties": consensus.ties,
+        "exact": consensus.exact,
+        "objective": consensus.objective,
+        "lower_bound": consensus.lower_bound,
+        "scores": None if consensus.scores is None else consensus.scores.tolist(),
+    }
+
+
+def central():
+    votes = fr.Mallows(0.9, n=30).sample(50, rng=5)
+    found = {}
+    for method, ties in product(
+        ["borda", "lehmer", "footrule", "pivot", "pick", "kemeny"], ["random", "index"]
+    ):
+        found[f"{method} {ties}"] = shown(fr.aggregate(votes, method, ties, rng=6))
+    found["kemeny partial"] = shown(fr.aggregate(partial_data()[0], "kemeny", rng=6))
+    wild = fr.Mallows(1.0, n=60).sample(9, rng=8)
+    found["kemeny searched"] = shown(fr.aggregate(wild, "kemeny", rng=6))
+    return found
+
+
+def federated():
+    runs = {
+        "borda": ("borda", {}),
+        "borda lost": ("borda", {"dropouts": [2]}),
+        "borda lost at each step": (
+            "borda",
+            {"dropouts": {0: "share", 3: "unmask"}, "threshold": 4},
+        ),
+        "borda exact": ("borda", {"quantize": False, "max_samples": 9}),
+        "lehmer": ("lehmer", {"low_bits": 2}),
+        "kemeny": ("kemeny", {"window": 2, "max_samples": 9}),
+        "kemeny rounds": ("kemeny", {"window": 1, "rounds": 4, "max_samples": 9}),
+        "kemeny counts": ("kemeny", {"window": 4, "rounds": 3, "counts": True, "max_samples": 9}),
+        "kemeny majority": ("kemeny", {"window": 3, "majority": True}),
+        "kemeny lost later": (
+            "kemeny",
+            {"window": 1, "rounds": 4, "max_samples": 9, "dropouts": {4: (1, "mask")}},
+        ),
+        "phi": ("borda", {"fit_phi": True}),
+        "kemeny phi": ("kemeny", {"window": 2, "rounds": 2, "max_samples": 9, "fit_phi": True}),
+    }
+    found = {}
+    for name, (method, options) in runs.items():
+        for secure, seed in product([True, False], [0, 11]):
+            if not secure:
+                options = {k: v for k, v in options.items() if k != "threshold"}
+            result = fr.federate(data(0.8), method, secure=secure, rng=seed, **options)
+            found[f"{name}, {'secure' if secure else 'plain'}, {seed}"] = federation(result)
+    result = fr.federate(partial_data(), "kemeny", rng=1, window=3, max_samples=9)
+    found["partial kemeny"] = federation(result)
+    genes = fr.Mallows(0.6, n=978).sample(500, rng=0).split(10, rng=0)
+    found["genes"] = federation(fr.federate(genes, "borda", dropouts=[2, 7], rng=0))
+    return found
+
+
+def federation(result):
+    fit = result.fit
+    return {
+        "survivors": result.survivors,
+        "dropped": {str(client): when for client, when in result.dropped.items()},
+        "bytes_up": result.bytes_up.tolist(),
+        "rounds": [len(each.survivors) for each in result.rounds],
+        "unopened": result.note is not None,
+        "fit": fit and [fit.phi, fit.standard_error, fit.mean_distance, fit.samples],
+        **shown(result.consensus),
+    }
+
+
+def codes():
+    lehmer = fr.lehmer_encode(fr.Mallows(0.8, n=20).sample(30, rng=2))
+    parameter = golomb.fit(lehmer)
+    by_item = golomb.fit_items(lehmer)
+    return {
+        "lehmer": digest(lehmer),
+        "golomb parameter": int(parameter),
+        "golomb": digest(golomb.encode(lehmer, parameter)),
+        "golomb by item": digest(golomb.encode(lehmer, by_item)),
+        "superposition": shown(overair.aggregate(data(), rng=0).consensus),
+    }
+
+
+def model():
+    votes = fr.Mallows(0.6, center=np.roll(np.arange(15), 4)).sample(100, rng=1)
+    rules = [fr.Borda(10, 5), fr.Lehmer(10, 5), "borda", "lehmer", "kemeny"]
+    trials = fr.simulate(rules, 0.5, n=10, clients=5, samples=4, repetitions=50, rng=0)
+    planned = fr.plan("borda", n=10, phi=0.5, clients=10, rng=0)
+    return {
+        "sample": digest(votes.ranks),
+        "counts": digest(fr.pairwise_counts(votes)),
+        "simulate": trials.tolist(),
+        "plan": [planned.samples, planned.at_least, planned.at_most, planned.message_bits],
+    }
+
+
+def tables():
+    """Rows of `reproduce`: the paper's panels, few repetitions."""
+    options = experiments.Options(seed=2, repetitions=3)
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("bins", "synthetic-n10-authors-samples", "synthetic-n10-random-clients"):
+            (made,) = experiments.reproduce([name], folder, options, formats=())
+            found[name] = digest(made.table.read_bytes())
+    return found
+
+
+def files():
+    samples = Path(__file__).parents[1] / "samples"
+    names = ("small.soc", "small.toi", "cvr.csv", "profile.csv", "ranks.csv", "orders.csv")
+    read = {name: fr.data.read(samples / name, rng=0) for name in names}
+    return {name: digest(votes.ranks, str(votes.items)) for name, votes in read.items()}
+
+
+SECTIONS = (messages, central, federated, codes, model, tables, files)
+
+
+def compute():
+    """Everything, as JSON has it."""
+    return json.loads(json.dumps({section.__name__: section() for section in SECTIONS}))
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(compute(), indent=1, sort_keys=True) + "\n", encoding="utf-8")
