@@ -1,7 +1,7 @@
 """A client of flwr's secaggplus, put together from its own utilities, and its four steps timed.
 
 Quantizing is left out, and all clients are neighbours: the same vector, the same modulus, the
-same number of keys, shares and masks as a client of `fedrank.secagg` has.
+same number of keys, shares and masks as a client of `fedrank.protocol.secagg` has.
 """
 
 import os

@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use fedrank_core::stream::{shuffle, stream};
+use fedrank_core::rng::{shuffle, stream};
 use fedrank_core::{kendall, lehmer};
 
 /// Powers of two; the sizes where one algorithm takes over from another, and their neighbours;

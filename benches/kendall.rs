@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use fedrank_core::stream::{shuffle, stream};
+use fedrank_core::rng::{shuffle, stream};
 use fedrank_core::{Rankings, footrule, kendall};
 
 fn shuffled(n: u32, seed: u8) -> Vec<u32> {

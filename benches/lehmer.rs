@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use fedrank_core::mallows::Phi;
-use fedrank_core::stream::{shuffle, stream};
+use fedrank_core::rng::{shuffle, stream};
 use fedrank_core::{Rankings, lehmer};
 
 fn one_row(c: &mut Criterion) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use fedrank_core::Rankings;
 use fedrank_core::mallows::Phi;
-use fedrank_core::stream::stream;
+use fedrank_core::rng::stream;
 use rand_core::Rng;
 
 const ROWS: usize = 501;

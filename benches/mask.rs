@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use chacha20::cipher::{KeyIvInit, StreamCipher};
 use chacha20::{ChaCha20, Key, Nonce};
-use fedrank_core::scheme::layout::{Layout, Segment};
+use fedrank_core::message::{Layout, Segment};
 use fedrank_core::secagg::mask::Sum;
 
 /// Least time of a turn.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use chacha20::ChaCha20Rng;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use fedrank_core::scheme::layout::{Layout, Segment};
+use fedrank_core::message::{Layout, Segment};
 use fedrank_core::secagg::{Client, Params, Result, Server};
 use rand_core::SeedableRng;
 

@@ -10,6 +10,7 @@ import sys
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
 LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src")}
@@ -69,10 +70,18 @@ def undocumented(site: Path) -> list[str]:
     documented = {name for name, _ in entries}
     found = []
     for module in ("fedrank", *(name for name, role in entries if role == "module")):
-        public = getattr(importlib.import_module(module), "__all__", None)
+        loaded = importlib.import_module(module)
+        public = getattr(loaded, "__all__", None)
         if public is None:
             found.append(f"{module} has no __all__, so nobody can tell what is public in it")
-        names = [f"{module}.{name}" for name in public or () if name != "__version__"]
+        names = [
+            value.__name__
+            if isinstance(value := getattr(loaded, name), ModuleType)
+            # A module may be an attribute under a shorter name than its own.
+            else f"{module}.{name}"
+            for name in public or ()
+            if name != "__version__"
+        ]
         found += [f"the reference lacks {name}" for name in names if name not in documented]
     return found
 

@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 
 import fedrank as fr
-from fedrank import golomb, overair, theory
+from fedrank import golomb, superposition, theory
 
 mpl.use("Agg")
 
@@ -92,9 +92,9 @@ def draw_overair(axes: Axes) -> None:
             rng = np.random.default_rng(seed)
             center = rng.permutation(n)
             rankings = fr.Mallows(phi, center=center).sample(m, rng=rng)
-            quiet = overair.aggregate([rankings]).sums
+            quiet = superposition.aggregate([rankings]).sums
             noise = rng.normal(size=len(quiet))
-            heard = [overair.receive(quiet + s * noise, rng=rng).ranks for s in strengths]
+            heard = [superposition.receive(quiet + s * noise, rng=rng).ranks for s in strengths]
             rows.append(fr.kendall_distance(heard, center))
         mean = np.mean(rows, axis=0)
         low, high = np.percentile(rows, [10, 90], axis=0)

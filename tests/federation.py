@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from command import write_ranks
-from fedrank.flower.app import write_app
-from fedrank.flower.join import QUIET, free_port
-from fedrank.flower.keys import write_keys
+from fedrank.transport.flower.app import write_app
+from fedrank.transport.flower.join import QUIET, free_port
+from fedrank.transport.flower.keys import write_keys
 
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 LINK = "trial"

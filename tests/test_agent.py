@@ -16,19 +16,18 @@ import pytest
 from command import COMMAND, refused, run, write_ranks
 from fedrank import Borda, Lehmer, Mallows, Rankings, Study, federate
 from fedrank.agent import Agent, Code, Config, Policy, RefusalError, ask, preview, read_config
-from fedrank.agent import answer as answering
-from fedrank.agent.call import listens
+from fedrank.agent import agent as answering
 from fedrank.agent.preview import bytes_up
-from fedrank.agent.serve import respond
+from fedrank.agent.socket import listens, respond
 from fedrank.agent.store import DAY, Store
-from fedrank.engine import STEPS
-from fedrank.secagg import Client, Server
+from fedrank.protocol.federate import STEPS
+from fedrank.protocol.secagg import Client, Server
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="needs Unix sockets at short paths, and files' modes"
 )
 
-serving = importlib.import_module("fedrank.agent.serve")  # the package has a function of its name
+serving = importlib.import_module("fedrank.agent.socket")  # the package has a function of its name
 
 LABELS = ["ash", "birch", "cedar", "dogwood"]
 ROSTER = ["north", "east", "south", "west"]
@@ -677,7 +676,7 @@ def test_the_log_has_a_size_that_no_asker_can_exceed(tmp_path, python):
     )
     code = (
         "from pathlib import Path\n"
-        "from fedrank.agent.serve import respond\n"
+        "from fedrank.agent.socket import respond\n"
         "from fedrank.cli import agent as command\n"
         "command.LOG_BYTES = 2000\n"
         "command.agents.serve = lambda made: [respond(made, b'{}') for _ in range(100)]\n"

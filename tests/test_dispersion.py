@@ -10,18 +10,17 @@ from hypothesis import strategies as st
 
 import reference
 from fedrank import (
-    Dispersion,
     Lehmer,
     Mallows,
-    Refine,
     Study,
     aggregate,
     data,
     federate,
     kemeny_score,
     kendall_distance,
-    scheme_from_json,
 )
+from fedrank.schemes import Dispersion, Refine
+from fedrank.schemes import from_json as scheme_from_json
 from realdata import need
 
 

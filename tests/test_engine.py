@@ -15,8 +15,8 @@ from fedrank import (
     kendall_distance,
 )
 from fedrank._random import seed_bytes
-from fedrank.engine import stream_rng
-from fedrank.secagg import ProtocolError
+from fedrank.protocol.federate import stream_rng
+from fedrank.protocol.secagg import ProtocolError
 
 SCHEMES = {
     "borda": Borda,

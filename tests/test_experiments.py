@@ -14,7 +14,7 @@ import fedrank as fr
 import reference
 from fedrank._progress import Progress
 from fedrank.experiments import FIGURES, Options, find, pictures, real, reproduce, synthetic, table
-from fedrank.simulation import simulate
+from fedrank.planning.simulate import simulate
 from realdata import DATA
 
 

@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 import reference
 from fedrank import (
     Borda,
-    Dispersion,
     Lehmer,
     PartialRankings,
     Rankings,
-    Refine,
     Study,
     aggregate,
     data,
@@ -28,8 +26,9 @@ from fedrank import (
     kendall_distance,
     lehmer_encode,
     pairwise_counts,
-    scheme_from_json,
 )
+from fedrank.schemes import Dispersion, Refine
+from fedrank.schemes import from_json as scheme_from_json
 
 SAMPLES = Path(__file__).parent / "samples"
 

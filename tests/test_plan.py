@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import fedrank as fr
 import reference
-from fedrank.planning import Nearness, Recovery, chance, estimate, plan, search
+from fedrank.planning.plan import Nearness, Recovery, chance, estimate, plan, search
 
 LOOKS = (64, 128, 256, 512, 1024, 2048)
 
@@ -130,7 +130,7 @@ def test_points_tell_what_was_tried():
         ({"distance": "x"}, "distance must be"),
         ({"spread": 2}, "borda has no option 'spread'"),
         (
-            {"method": fr.Refine([0, 1, 2, 3, 4], 3, window=2)},
+            {"method": fr.schemes.Refine([0, 1, 2, 3, 4], 3, window=2)},
             "plan for a Borda or a Lehmer scheme",
         ),
         ({"distance": 0}, "distance must be above 0, not 0"),

@@ -13,18 +13,18 @@ import reference
 from fedrank import (
     Borda,
     Mallows,
-    Refine,
     Study,
     aggregate,
     data,
     federate,
     kemeny_score,
     kendall_distance,
-    scheme_from_json,
 )
 from fedrank._random import seed_bytes
-from fedrank.engine import stream_rng
-from fedrank.refinement import Refinement
+from fedrank.protocol.federate import stream_rng
+from fedrank.protocol.methods import Refinement
+from fedrank.schemes import Refine
+from fedrank.schemes import from_json as scheme_from_json
 from realdata import need
 
 

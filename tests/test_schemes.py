@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from fedrank import Borda, Lehmer, Mallows, Study, aggregate, lehmer_decode, scheme_from_json
+from fedrank import Borda, Lehmer, Mallows, Study, aggregate, lehmer_decode
+from fedrank.schemes import from_json as scheme_from_json
 
 PHIS = [0.0, 0.1, 0.6, 0.95, 1 - 1e-6]
 SCHEMES = [

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import chisquare
 
 from fedrank import Borda, Lehmer, Study
-from fedrank.secagg import Client, ProtocolError, Server
+from fedrank.protocol.secagg import Client, ProtocolError, Server
 
 CODES = {
     "parameters",
@@ -416,7 +416,7 @@ def test_a_wrong_share_is_named_and_the_sum_still_right():
 RESUMED = """
 import json
 from base64 import b64decode, b64encode
-from fedrank.secagg import Client
+from fedrank.protocol.secagg import Client
 name, jobs = json.loads({jobs!r})
 done = []
 for state, request, message in jobs:

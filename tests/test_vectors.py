@@ -9,9 +9,7 @@ import pytest
 
 import reference
 from fedrank import (
-    Dispersion,
     Mallows,
-    Refine,
     _core,
     footrule_distance,
     golomb,
@@ -19,6 +17,7 @@ from fedrank import (
     lehmer_decode,
     lehmer_encode,
 )
+from fedrank.schemes import Dispersion, Refine
 
 VECTORS = Path(__file__).parent / "vectors"
 

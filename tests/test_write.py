@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from fedrank._write import whole_file, write_whole
+from fedrank._files import whole_file, write_whole
 
 
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])

@@ -1,13 +1,15 @@
-"""One consensus ranking from rankings that many parties hold and may not show.
+"""One consensus ranking from rankings that several parties hold and cannot share.
 
 A ranking is a rank vector: ``r[i]`` is the position of item ``i``, 0 the best. Many rankings
-are an ``(m, n)`` array of integers, or a `Rankings`, which is one checked and labelled.
+are an ``(m, n)`` array of integers, or a `Rankings`, which is checked and labelled.
 """
 
-from fedrank import _core, golomb, overair, secagg, theory
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from fedrank import _core
 from fedrank.consensus import Consensus, aggregate
-from fedrank.engine import FederatedConsensus, federate
-from fedrank.kernels import (
+from fedrank.distances import (
     footrule_distance,
     kemeny_score,
     kendall_distance,
@@ -16,29 +18,51 @@ from fedrank.kernels import (
     pairwise_counts,
 )
 from fedrank.mallows import Mallows
-from fedrank.partial import PartialRankings
-from fedrank.planning import Plan, plan
-from fedrank.rankings import Rankings
-from fedrank.schemes import Borda, Dispersion, Lehmer, Refine, scheme_from_json
-from fedrank.simulation import simulate
-from fedrank.study import Study
+from fedrank.planning.plan import plan
+from fedrank.protocol.federate import FederatedConsensus, federate
+from fedrank.protocol.study import Study
+from fedrank.rankings import PartialRankings, Rankings
+from fedrank.schemes import Borda, Lehmer
+
+if TYPE_CHECKING:
+    from fedrank import agent, data, exceptions, experiments, planning, plots, schemes, transport
+    from fedrank.coding import golomb, superposition
+    from fedrank.planning import theory
+    from fedrank.protocol import secagg
 
 __version__ = _core.VERSION
+
+_MODULES = {
+    "agent": "fedrank.agent",
+    "data": "fedrank.data",
+    "exceptions": "fedrank.exceptions",
+    "experiments": "fedrank.experiments",
+    "golomb": "fedrank.coding.golomb",
+    "planning": "fedrank.planning",
+    "plots": "fedrank.plots",
+    "schemes": "fedrank.schemes",
+    "secagg": "fedrank.protocol.secagg",
+    "superposition": "fedrank.coding.superposition",
+    "theory": "fedrank.planning.theory",
+    "transport": "fedrank.transport",
+}
+"""Modules that are attributes of this one, and are loaded when they are first used."""
 
 __all__ = [
     "Borda",
     "Consensus",
-    "Dispersion",
     "FederatedConsensus",
     "Lehmer",
     "Mallows",
     "PartialRankings",
-    "Plan",
     "Rankings",
-    "Refine",
     "Study",
     "__version__",
+    "agent",
     "aggregate",
+    "data",
+    "exceptions",
+    "experiments",
     "federate",
     "footrule_distance",
     "golomb",
@@ -46,11 +70,23 @@ __all__ = [
     "kendall_distance",
     "lehmer_decode",
     "lehmer_encode",
-    "overair",
     "pairwise_counts",
     "plan",
-    "scheme_from_json",
+    "planning",
+    "plots",
+    "schemes",
     "secagg",
-    "simulate",
+    "superposition",
     "theory",
+    "transport",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(_MODULES[name])
+    raise AttributeError(f"module 'fedrank' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -3,9 +3,10 @@
 import sys
 import time
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import Progress as Bar
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 PATIENCE = 2.0  # seconds without a bar
 
@@ -24,6 +25,10 @@ class Progress:
         """Count steps."""
         self.done += steps
         if self.bar is None and time.monotonic() - self.start > PATIENCE and sys.stderr.isatty():
+            # Loaded when there is something to draw: `import fedrank` stays light.
+            from rich.console import Console  # noqa: PLC0415
+            from rich.progress import Progress as Bar  # noqa: PLC0415
+
             self.bar = Bar(console=Console(stderr=True), transient=True)
             self.bar.start()
             self.bar.add_task(self.label, total=self.total)

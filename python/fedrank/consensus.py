@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fedrank import _core
-from fedrank._input import as_array, few, plural, read_only, whole
 from fedrank._random import RNG, seed_bytes
-from fedrank.partial import PartialRankings, as_profile
-from fedrank.rankings import labels_of
+from fedrank._validation import as_array, check_ties, few, plural, read_only, whole
+from fedrank.rankings.complete import labels_of
+from fedrank.rankings.partial import PartialRankings, as_profile
 
 OPTIONS: dict[str, dict[str, int]] = {
     "borda": {},
@@ -162,8 +162,7 @@ def aggregate(
     """
     if not isinstance(method, str) or method not in OPTIONS:
         raise ValueError(f"method must be one of {', '.join(OPTIONS)}, not {method!r}")
-    if ties not in ("random", "index"):
-        raise ValueError(f'ties must be "random" or "index", not {ties!r}')
+    check_ties(ties)
     settings = check_options(method, options)
     if isinstance(rankings, PartialRankings) and method not in TAKE_PARTIAL:
         raise ValueError(

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._input import as_phi, as_weights, whole
 from fedrank._random import RNG, seed_bytes
+from fedrank._validation import as_phi, as_weights, whole
 from fedrank.consensus import aggregate
-from fedrank.rankings import Rankings, as_rankings, labels_of, same_items
+from fedrank.rankings.complete import Rankings, as_rankings, labels_of, same_items
 
 
 class Mallows:

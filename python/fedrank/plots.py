@@ -18,15 +18,15 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fedrank._errors import MissingExtraError
-from fedrank._input import as_list, as_phi, check_items, plural, whole
-from fedrank._write import write_whole
+from fedrank._files import write_whole
+from fedrank._validation import as_list, as_phi, check_items, plural, whole
 from fedrank.consensus import Consensus, aggregate
-from fedrank.engine import FederatedConsensus, as_client, check_clients
-from fedrank.kernels import kendall_distance
+from fedrank.distances import kendall_distance
+from fedrank.exceptions import MissingExtraError
 from fedrank.mallows import Mallows
-from fedrank.planning import Plan
-from fedrank.rankings import Rankings, as_rankings, same_items
+from fedrank.planning.plan import Plan
+from fedrank.protocol.federate import FederatedConsensus, as_client, check_clients
+from fedrank.rankings.complete import Rankings, as_rankings, same_items
 from fedrank.schemes import Borda, Lehmer, Refine, Scheme
 
 try:

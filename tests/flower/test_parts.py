@@ -16,17 +16,18 @@ from flwr.app import ConfigRecord, Context, Error, Message, RecordDict
 from flwr.supercore.task_identity import TaskIdentity
 
 from command import COMMAND, refused, run, write_ranks
-from fedrank import Borda, Dispersion, Lehmer, Mallows, Rankings, Refine, Study, federate
+from fedrank import Borda, Lehmer, Mallows, Rankings, Study, federate
 from fedrank._random import seed_bytes
 from fedrank.agent import Agent, Config, Policy
-from fedrank.agent.serve import respond
-from fedrank.engine import STEPS, stream_rng
-from fedrank.flower import Lost, RunFailedError, client_app, conduct, server
-from fedrank.flower import client as relay
-from fedrank.flower.app import write_app
-from fedrank.flower.join import environment, node_command
-from fedrank.flower.keys import write_keys
-from fedrank.secagg import Client
+from fedrank.agent.socket import respond
+from fedrank.protocol.federate import STEPS, stream_rng
+from fedrank.protocol.secagg import Client
+from fedrank.schemes import Dispersion, Refine
+from fedrank.transport.flower import Lost, RunFailedError, client_app, conduct, server
+from fedrank.transport.flower import client as relay
+from fedrank.transport.flower.app import write_app
+from fedrank.transport.flower.join import environment, node_command
+from fedrank.transport.flower.keys import write_keys
 
 LABELS = ["ash", "birch", "cedar", "dogwood"]
 ROSTER = ["north", "east", "south", "west"]

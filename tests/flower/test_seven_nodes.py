@@ -18,7 +18,7 @@ from pathlib import Path
 
 from flwr.clientapp import ClientApp
 
-from fedrank.flower import client_app
+from fedrank.transport.flower import client_app
 
 inner = client_app(Path(__file__).with_name("study.json"))
 

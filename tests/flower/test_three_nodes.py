@@ -10,8 +10,8 @@ import pytest
 from command import write_ranks
 from federation import PATIENCE, federation
 from fedrank import Borda, Lehmer, Study, data, federate
-from fedrank.flower.join import free_port, node_command
-from fedrank.flower.keys import write_keys
+from fedrank.transport.flower.join import free_port, node_command
+from fedrank.transport.flower.keys import write_keys
 
 ROSTER = ["north", "east", "south east"]
 LABELS = ["ash", "birch", "cedar", "dogwood", "elm", "fir"]
@@ -38,7 +38,7 @@ from pathlib import Path
 
 from flwr.clientapp import ClientApp
 
-from fedrank.flower import client_app
+from fedrank.transport.flower import client_app
 
 inner = client_app(Path(__file__).with_name("study.json"))
 

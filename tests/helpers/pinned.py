@@ -14,7 +14,7 @@ import numpy as np
 
 import fedrank as fr
 import fedrank.data
-from fedrank import experiments, golomb, overair
+from fedrank import experiments, golomb, superposition
 from fedrank.schemes import Dispersion, Refine
 
 FILE = Path(__file__).parents[1] / "vectors" / "pinned.json"
@@ -27,8 +27,9 @@ def digest(*parts):
     for part in parts:
         if isinstance(part, np.ndarray):
             hashed.update(f"{part.dtype}{part.shape}".encode())
-            part = np.ascontiguousarray(part).tobytes()
-        hashed.update(part.encode() if isinstance(part, str) else part)
+            hashed.update(np.ascontiguousarray(part).tobytes())
+        else:
+            hashed.update(part.encode() if isinstance(part, str) else part)
     return hashed.hexdigest()[:32]
 
 
@@ -128,8 +129,6 @@ def federated():
     found = {}
     for name, (method, options) in runs.items():
         for secure, seed in product([True, False], [0, 11]):
-            if not secure:
-                options = {k: v for k, v in options.items() if k != "threshold"}
             result = fr.federate(data(0.8), method, secure=secure, rng=seed, **options)
             found[f"{name}, {'secure' if secure else 'plain'}, {seed}"] = federation(result)
     result = fr.federate(partial_data(), "kemeny", rng=1, window=3, max_samples=9)
@@ -161,14 +160,14 @@ def codes():
         "golomb parameter": int(parameter),
         "golomb": digest(golomb.encode(lehmer, parameter)),
         "golomb by item": digest(golomb.encode(lehmer, by_item)),
-        "superposition": shown(overair.aggregate(data(), rng=0).consensus),
+        "superposition": shown(superposition.aggregate(data(), rng=0).consensus),
     }
 
 
 def model():
     votes = fr.Mallows(0.6, center=np.roll(np.arange(15), 4)).sample(100, rng=1)
     rules = [fr.Borda(10, 5), fr.Lehmer(10, 5), "borda", "lehmer", "kemeny"]
-    trials = fr.simulate(rules, 0.5, n=10, clients=5, samples=4, repetitions=50, rng=0)
+    trials = fr.planning.simulate(rules, 0.5, n=10, clients=5, samples=4, repetitions=50, rng=0)
     planned = fr.plan("borda", n=10, phi=0.5, clients=10, rng=0)
     return {
         "sample": digest(votes.ranks),

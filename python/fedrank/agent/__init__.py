@@ -6,12 +6,11 @@ answers only what its policy allows, gives one study one message, counts its run
 reply down before it gives it out.
 """
 
-from fedrank.agent.answer import Agent
-from fedrank.agent.call import ask
-from fedrank.agent.codes import Code, RefusalError
-from fedrank.agent.config import Config, Policy, read_config
+from fedrank.agent.agent import Agent
+from fedrank.agent.policy import Config, Policy, read_config
 from fedrank.agent.preview import Preview, preview
-from fedrank.agent.serve import serve
+from fedrank.agent.socket import ask, serve
+from fedrank.exceptions import Code, RefusalError
 
 __all__ = [
     "Agent",

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.agent.answer import FRAME, kept_message, make_message, open_message
-from fedrank.agent.config import Config
+from fedrank.agent.agent import FRAME, kept_message, make_message, open_message
+from fedrank.agent.policy import Config
 from fedrank.agent.store import Store
+from fedrank.protocol.study import Study
 from fedrank.schemes import Segment
-from fedrank.study import Study
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from fedrank._write import whole_file
+from fedrank._files import whole_file
 from fedrank.consensus import Consensus
 
 UNFOLDED = 10_000  # columns of a pipe

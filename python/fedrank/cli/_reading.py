@@ -11,9 +11,9 @@ import numpy as np
 import typer
 
 from fedrank import data
-from fedrank._input import check_items
+from fedrank._validation import check_items
 from fedrank.data._files import text_lines
-from fedrank.partial import AnyRankings
+from fedrank.rankings.partial import AnyRankings
 
 STDIN = Path("/dev/stdin")
 PANEL = "Reading (without --layout, the file's name and beginning tell)"

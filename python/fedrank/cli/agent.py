@@ -11,11 +11,11 @@ from typing import Annotated
 import typer
 
 from fedrank import agent as agents
-from fedrank.agent.config import quoted
+from fedrank.agent.policy import quoted
 from fedrank.agent.store import Store
 from fedrank.cli import _output as output
 from fedrank.cli._reading import check_file
-from fedrank.study import Study
+from fedrank.protocol.study import Study
 
 SHOWN = 12  # entries of a segment
 LOG_BYTES, LOG_FILES = 1 << 22, 3  # whoever asks makes the log longer

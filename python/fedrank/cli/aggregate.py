@@ -10,8 +10,8 @@ import fedrank
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.consensus import TAKE_PARTIAL, Consensus
-from fedrank.kernels import kemeny_score
-from fedrank.partial import AnyRankings
+from fedrank.distances import kemeny_score
+from fedrank.rankings.partial import AnyRankings
 
 
 class Method(StrEnum):

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from fedrank.cli import _output as output
 from fedrank.consensus import aggregate
-from fedrank.engine import FederatedConsensus, federate
-from fedrank.kernels import kemeny_score, kendall_distance
+from fedrank.distances import kemeny_score, kendall_distance
 from fedrank.mallows import Mallows
-from fedrank.rankings import Rankings
+from fedrank.protocol.federate import FederatedConsensus, federate
+from fedrank.rankings.complete import Rankings
 
 SHOWN = 10  # items of the consensus in the table
 

@@ -11,17 +11,18 @@ import numpy as np
 import typer
 
 import fedrank
-from fedrank._input import as_phi, few
 from fedrank._progress import Progress
+from fedrank._validation import as_phi, few
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.consensus import Consensus
 from fedrank.data import read_sushi
-from fedrank.engine import FEWEST, STEPS, FederatedConsensus
-from fedrank.kernels import kemeny_score, kendall_distance
-from fedrank.partial import AnyRankings
-from fedrank.schemes import MOST_LOW_BITS, Borda, Lehmer
-from fedrank.study import Study
+from fedrank.distances import kemeny_score, kendall_distance
+from fedrank.protocol.federate import FEWEST, STEPS, FederatedConsensus
+from fedrank.protocol.study import Study
+from fedrank.rankings.partial import AnyRankings
+from fedrank.schemes import Borda, Lehmer
+from fedrank.schemes.lehmer import MOST_LOW_BITS
 
 SHOWN = 20  # clients in the table
 

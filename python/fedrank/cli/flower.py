@@ -23,7 +23,7 @@ def new(
     ] = None,
 ) -> None:
     """For the coordinator: write a ready app for a study, with a README of the exact commands."""
-    from fedrank.flower.app import write_app  # noqa: PLC0415  of an extra
+    from fedrank.transport.flower.app import write_app  # noqa: PLC0415  of an extra
 
     write_app(read_study(study), folder, seed)
     output.say_where(folder / "README.md", "app")
@@ -43,7 +43,7 @@ def keys(
     Whoever holds the folder can be anybody. In earnest, use your own authority's certificates, and
     let every data holder make its own key and send you the public half.
     """
-    from fedrank.flower.keys import write_keys  # noqa: PLC0415  of an extra
+    from fedrank.transport.flower.keys import write_keys  # noqa: PLC0415  of an extra
 
     write_keys(folder, host or [], len(read_study(study).roster))
     output.say_where(folder, "keys")
@@ -69,7 +69,7 @@ def join(
     machine only. The coordinator's code runs as you, and can read what you can: in earnest, run the
     agent as another user, and name its --socket here.
     """
-    from fedrank.flower.join import join as start  # noqa: PLC0415  of an extra
+    from fedrank.transport.flower.join import join as start  # noqa: PLC0415  of an extra
 
     for file in (root_certificates, key):
         check_file(file)

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from fedrank import theory
-from fedrank._input import plural
+from fedrank._validation import plural
 from fedrank.cli import _output as output
-from fedrank.planning import LIMIT, Plan, estimate
-from fedrank.planning import plan as find
+from fedrank.planning.plan import LIMIT, Plan, estimate
+from fedrank.planning.plan import plan as find
 from fedrank.schemes import Borda, Lehmer
 
 PHIS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)

@@ -10,14 +10,14 @@ import typer
 from numpy.typing import NDArray
 
 import fedrank
-from fedrank._input import as_phi, check_items
 from fedrank._progress import Progress
+from fedrank._validation import as_phi, check_items
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.data._files import is_number
 from fedrank.data.ballots import choice_columns
 from fedrank.mallows import Mallows
-from fedrank.rankings import Rankings
+from fedrank.rankings.complete import Rankings
 
 BLOCK = 1000  # rows written at a time
 MOST_ITEMS = 2**24

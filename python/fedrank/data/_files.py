@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from fedrank._progress import Progress
 from fedrank._random import RNG
-from fedrank.partial import PartialRankings
-from fedrank.rankings import Labelled, Rankings
+from fedrank.rankings.complete import Labelled, Rankings
+from fedrank.rankings.partial import PartialRankings
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Row: TypeAlias = tuple[int | None, list[Any]]

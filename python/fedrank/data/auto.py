@@ -23,8 +23,8 @@ from fedrank.data.ballots import BLT_HEAD, choice_columns, read_ballots
 from fedrank.data.expression import read_expression
 from fedrank.data.jester import read_jester
 from fedrank.data.sushi import read_sushi
-from fedrank.partial import AnyRankings, PartialRankings
-from fedrank.rankings import Rankings
+from fedrank.rankings.complete import Rankings
+from fedrank.rankings.partial import AnyRankings, PartialRankings
 
 Reader: TypeAlias = Callable[[PathLike, RNG], Rankings]
 

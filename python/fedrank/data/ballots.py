@@ -27,8 +27,8 @@ from fedrank.data._files import (
     open_text,
     sheet_rows,
 )
-from fedrank.partial import AnyRankings, PartialRankings
-from fedrank.rankings import Rankings
+from fedrank.rankings.complete import Rankings
+from fedrank.rankings.partial import AnyRankings, PartialRankings
 
 BLANK = ("", "undervote", "skipped", "blank")
 OVERVOTE = "overvote"

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fedrank import _core
+from fedrank._files import write_whole
 from fedrank._progress import Progress
-from fedrank._write import write_whole
 from fedrank.data._files import PathLike
 from fedrank.data.catalogue import DataSet, File, data_set
 

@@ -20,7 +20,7 @@ from fedrank.data._files import (
     numbers,
     table_rows,
 )
-from fedrank.rankings import Rankings
+from fedrank.rankings.complete import Rankings
 
 GENE_WORDS = ("gene", "symbol", "ensembl", "entrez", "hugo", "probe")
 SAMPLE_WORDS = ("sample", "file", "patient", "barcode", "aliquot", "case", "cell")

@@ -17,8 +17,8 @@ from fedrank.data.ballots import (
     valid,
 )
 from fedrank.data.expression import GENE_WORDS, rank_genes
-from fedrank.partial import PartialRankings
-from fedrank.rankings import Rankings
+from fedrank.rankings.complete import Rankings
+from fedrank.rankings.partial import PartialRankings
 
 LAYOUTS = ("ballots", "expression", *tables.KINDS)
 

@@ -21,7 +21,7 @@ from fedrank.data._files import (
     raw_rows,
     table_rows,
 )
-from fedrank.rankings import Rankings
+from fedrank.rankings.complete import Rankings
 
 UNRATED = 99
 BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)

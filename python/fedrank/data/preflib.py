@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fedrank._random import RNG
 from fedrank.data._files import Ballots, Kind, PathLike, count, fail, first_repeat, text_lines
-from fedrank.partial import AnyRankings, PartialRankings
-from fedrank.rankings import Rankings
+from fedrank.rankings.complete import Rankings
+from fedrank.rankings.partial import AnyRankings, PartialRankings
 
 KINDS = ("soc", "soi", "toc", "toi")
 GROUP = r"\s*(?:\{[\s\d,]*\}|\d+)\s*"

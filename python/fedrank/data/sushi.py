@@ -5,7 +5,7 @@ from typing import overload
 import numpy as np
 
 from fedrank.data._files import Blocks, PathLike, count, fail, text_lines
-from fedrank.rankings import Rankings
+from fedrank.rankings.complete import Rankings
 
 REGION = 8  # column of sushi3.udata, from 0
 REGIONS = 10  # 0..9 are clients; 10 is dropped, as in the paper

@@ -23,7 +23,7 @@ from fedrank.data._files import (
     numbers,
     table_rows,
 )
-from fedrank.rankings import Rankings
+from fedrank.rankings.complete import Rankings
 
 KINDS = ("ranks", "orders", "scores")
 

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from fedrank import data
 from fedrank.consensus import aggregate
-from fedrank.engine import federate
+from fedrank.distances import kemeny_score
 from fedrank.experiments.figure import Figure, Options, Row, summary
-from fedrank.kernels import kemeny_score
-from fedrank.rankings import Rankings
+from fedrank.protocol.federate import federate
+from fedrank.rankings.complete import Rankings
 from fedrank.schemes import Borda, Lehmer
 
 PHI = 0.6  # of the quantizers, as in the paper

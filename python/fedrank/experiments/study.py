@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank.consensus import aggregate
-from fedrank.engine import federate
+from fedrank.distances import kemeny_score, kendall_distance, lehmer_decode, lehmer_encode
 from fedrank.experiments import real
 from fedrank.experiments.figure import Figure, Options, Row, summary
 from fedrank.experiments.real import PHI
 from fedrank.experiments.synthetic import center_of
-from fedrank.kernels import kemeny_score, kendall_distance, lehmer_decode, lehmer_encode
 from fedrank.mallows import Mallows
-from fedrank.rankings import Rankings
+from fedrank.planning.simulate import simulate
+from fedrank.protocol.federate import federate
+from fedrank.rankings.complete import Rankings
 from fedrank.schemes import Borda, ConsensusScheme, Lehmer
-from fedrank.simulation import simulate
 
 Ranking = NDArray[np.int32]
 Clients = Sequence[Ranking]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank.experiments.figure import Figure, Options, Row, summary
+from fedrank.planning.simulate import simulate
 from fedrank.schemes import Borda, Lehmer, Scheme
-from fedrank.simulation import simulate
 
 PHIS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 SIZES = (10, 20)

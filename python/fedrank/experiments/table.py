@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from fedrank._write import write_whole
+from fedrank._files import write_whole
 from fedrank.experiments.figure import Row
 
 

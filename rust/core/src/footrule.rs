@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::error::{Error, Result, zeros};
-use crate::ranking::{Rankings, rows_a_task};
+use crate::rankings::{Rankings, rows_a_task};
 
 /// `Σ_i |a_i − b_i|` of every row of `a` and every row of `b`, row by row of `a`.
 ///

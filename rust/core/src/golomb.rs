@@ -555,7 +555,7 @@ pub fn entropy_bits(phi: Phi, n: usize) -> Result<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stream::{below, stream};
+    use crate::rng::{below, stream};
     use rand_core::Rng;
 
     /// Bits of a digit, as the definition says.

@@ -6,8 +6,8 @@
 use rayon::prelude::*;
 
 use crate::error::{Error, Result, zeros};
-use crate::ranking::{Profile, Rankings, invert, invert_into, rows_a_task};
-use crate::rankset::RankSet;
+use crate::inversions::RankSet;
+use crate::rankings::{Profile, Rankings, invert, invert_into, rows_a_task};
 
 /// From this many items on the set's bits are so far out of the cache that merging is faster:
 /// 5.7 s against 8.0 s at 2²⁶, while at 2²⁵ it was 2.9 s against 2.5 s.
@@ -188,7 +188,7 @@ fn merge(left: &[u32], right: &[u32], target: &mut [u32]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stream::{shuffle, stream};
+    use crate::rng::{shuffle, stream};
 
     fn by_definition(a: &[u32], b: &[u32]) -> u64 {
         let pairs = (0..a.len()).flat_map(|i| (0..i).map(move |j| (i, j)));

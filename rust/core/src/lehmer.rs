@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::ranking::{Rankings, first_error, rows_a_task};
-use crate::rankset::{RankSet, Tree};
+use crate::inversions::{RankSet, Tree};
+use crate::rankings::{Rankings, first_error, rows_a_task};
 
 /// Lehmer code of one ranking, in O(n log n).
 ///
@@ -229,7 +229,7 @@ fn search(free: &mut Tree, code: &[u32], mut put: impl FnMut(usize, u32)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stream::{below, stream};
+    use crate::rng::{below, stream};
 
     #[test]
     fn every_way_of_decoding_invert_encoding() {

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use crate::error::{Error, Result, zeros};
 use crate::kendall::distances_to;
 use crate::lehmer::{Decoder, GROUP, Group};
-use crate::ranking::{Rankings, invert};
-use crate::stream::{Key, stream};
+use crate::rankings::{Rankings, invert};
+use crate::rng::{Key, stream};
 
 /// Dispersion of a Mallows model, in `[0, 1]`: 0 always gives the center, 1 is uniform.
 #[derive(Debug, Clone, Copy, PartialEq)]

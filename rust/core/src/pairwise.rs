@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::error::{Result, zeros};
-use crate::ranking::Profile;
+use crate::rankings::Profile;
 
 /// Items whose counts are made together, so that a ranking is read once for all of them.
 const TILE: usize = 8;

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use crate::error::{Error, Result, zeros};
-use crate::ranking::{first_error, rows_a_task};
+use crate::rankings::{first_error, rows_a_task};
 
 /// In place of the level of an item that is not ranked.
 pub const UNRANKED: u32 = u32::MAX;

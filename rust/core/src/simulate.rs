@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use crate::error::{Error, Result, zeros};
 use crate::kendall;
 use crate::mallows::Phi;
-use crate::ranking::Rankings;
-use crate::stream::{Key, shuffle, stream};
+use crate::rankings::Rankings;
+use crate::rng::{Key, shuffle, stream};
 
 /// Makes a ranking of all the rankings of a trial, with randomness from a key.
 pub type Rule<'a> = dyn Fn(Rankings<'_>, Key) -> Result<Vec<u32>> + Sync + 'a;

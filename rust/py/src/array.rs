@@ -4,7 +4,7 @@
 //! number becomes one that is out of range.
 
 use bytemuck::allocation::cast_vec;
-use fedrank_core::stream::Key;
+use fedrank_core::rng::Key;
 use fedrank_core::{Profile, Rankings};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;

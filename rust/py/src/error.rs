@@ -1,11 +1,11 @@
 //! The one place where the core's errors become Python's: `ValueError`, or `MemoryError`.
 
-use fedrank_core::scheme::layout;
+use fedrank_core::message;
 use fedrank_core::secagg;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 
-pyo3::import_exception!(fedrank._errors, ProtocolError);
+pyo3::import_exception!(fedrank.exceptions, ProtocolError);
 
 /// Result of a wrapped function.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -30,8 +30,8 @@ impl From<fedrank_core::Error> for Error {
     }
 }
 
-impl From<layout::Error> for Error {
-    fn from(error: layout::Error) -> Self {
+impl From<message::Error> for Error {
+    fn from(error: message::Error) -> Self {
         Self(PyValueError::new_err(error.to_string()))
     }
 }

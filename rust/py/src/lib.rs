@@ -8,17 +8,17 @@ mod array;
 mod consensus;
 mod error;
 mod golomb;
-mod overair;
 mod scheme;
 mod secagg;
 mod simulate;
+mod superposition;
 
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _core {
     use fedrank_core::mallows::Phi;
-    use fedrank_core::{Rankings, footrule, kendall, lehmer, pairwise, partial, ranking};
+    use fedrank_core::{Rankings, footrule, kendall, lehmer, pairwise, partial, rankings};
     use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
     use pyo3::prelude::*;
 
@@ -37,13 +37,13 @@ mod _core {
         golomb_fit_items, golomb_parameter,
     };
     #[pymodule_export]
-    use crate::overair::{overair_receive, overair_transmit};
-    #[pymodule_export]
     use crate::scheme::{Scheme, decay, paper_low_bits};
     #[pymodule_export]
     use crate::secagg::{SecaggClient, SecaggServer};
     #[pymodule_export]
     use crate::simulate::simulate;
+    #[pymodule_export]
+    use crate::superposition::{superposition_receive, superposition_transmit};
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -77,7 +77,7 @@ mod _core {
     ) -> Result<Array2<'py, i32>> {
         let (scores, n) = c_order(&scores)?;
         let ties = tie_rule(ties, seed)?;
-        matrix(py, py.detach(|| ranking::from_scores(scores, n, ties))?, n)
+        matrix(py, py.detach(|| rankings::from_scores(scores, n, ties))?, n)
     }
 
     #[pyfunction]
@@ -98,7 +98,7 @@ mod _core {
     #[pyfunction]
     fn invert<'py>(py: Python<'py>, ranks: Ranks<'py>) -> Result<Array2<'py, i32>> {
         let rows = rankings(&ranks)?;
-        matrix(py, py.detach(|| ranking::invert_rows(rows)), rows.n())
+        matrix(py, py.detach(|| rankings::invert_rows(rows)), rows.n())
     }
 
     #[pyfunction]

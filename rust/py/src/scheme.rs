@@ -2,10 +2,11 @@
 
 use fedrank_core::consensus::Consensus;
 use fedrank_core::mallows::Phi;
+use fedrank_core::message::Layout;
+use fedrank_core::rng::Key;
 use fedrank_core::scheme::lehmer::{self, Decode};
 use fedrank_core::scheme::refine::Vote;
-use fedrank_core::scheme::{Borda, Dispersion, Layout, Lehmer, Refine, Size};
-use fedrank_core::stream::Key;
+use fedrank_core::scheme::{Borda, Dispersion, Lehmer, Refine, Size};
 use fedrank_core::{Rankings, Ties};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::Consensus;
-use crate::ranking::{Profile, Ties, by_score};
-use crate::stream::stream;
+use crate::rankings::{Profile, Ties, by_score};
+use crate::rng::stream;
 
 /// Ranks the items by the sum of their positions, in O(m n + n log n).
 ///

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::Consensus;
 use crate::error::{Result, zeros};
-use crate::ranking::{Profile, Ties};
-use crate::stream::{shuffle, stream};
+use crate::rankings::{Profile, Ties};
+use crate::rng::{shuffle, stream};
 
 /// Minimum-weight matching of items to positions, cost `Σ_m |r_m[i] − j|`, in O(m n + n³).
 ///

@@ -9,8 +9,8 @@ use rand_core::Rng;
 use super::Consensus;
 use super::majority::Majority;
 use crate::error::{Result, zeros};
-use crate::ranking::{Profile, Ties, by_score, invert};
-use crate::stream::{Key, below, shuffle, stream};
+use crate::rankings::{Profile, Ties, by_score, invert};
+use crate::rng::{Key, below, shuffle, stream};
 
 /// Largest component solved exactly: 2²⁰ subsets take 8 MiB and some 15 ms.
 pub const EXACT_UPTO: usize = 20;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::kemeny::{solve, violations};
 use super::majority::Majority;
 use crate::error::{Result, zeros};
-use crate::ranking::invert;
+use crate::rankings::invert;
 
 /// Largest run of items that is solved exactly: 2¹² subsets take some 50 microseconds, and there
 /// may be many runs.

@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::Consensus;
 use crate::lehmer::encode_rows;
-use crate::ranking::{Profile, Ties};
-use crate::stream::{Key, below, stream};
+use crate::rankings::{Profile, Ties};
+use crate::rng::{Key, below, stream};
 
 /// Decodes the plurality of each digit; a tied digit is drawn from its own stream.
 ///

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::pairwise;
-use crate::ranking::Profile;
+use crate::rankings::Profile;
 
 /// The weighted tournament of a profile; n² numbers.
 #[derive(Debug, Clone)]

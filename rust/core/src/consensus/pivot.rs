@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use super::Consensus;
 use super::majority::Majority;
 use crate::error::Result;
-use crate::ranking::{Profile, Ties, invert};
-use crate::stream::{Key, below, stream};
+use crate::rankings::{Profile, Ties, invert};
+use crate::rng::{Key, below, stream};
 
 /// The best of `runs` sorts by random pivots, each item beside the pivot it has a majority over.
 ///

@@ -7,8 +7,8 @@ use crate::consensus::Consensus;
 use crate::consensus::borda::rank_sums;
 use crate::error::{Error, Result};
 use crate::mallows::Phi;
-use crate::ranking::{Profile, Rankings, Ties, by_score};
-use crate::stream::{Key, stream};
+use crate::rankings::{Profile, Rankings, Ties, by_score};
+use crate::rng::{Key, stream};
 
 /// The public part of federated Borda.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,7 @@ use super::{Layout, Size, layout, segment};
 use crate::error::{Error, Result};
 use crate::kendall::distances_to;
 use crate::mallows::Phi;
-use crate::ranking::Rankings;
+use crate::rankings::Rankings;
 
 /// The public part of federated dispersion.
 #[derive(Debug, Clone, PartialEq)]

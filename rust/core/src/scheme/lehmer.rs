@@ -4,8 +4,8 @@ use crate::consensus::Consensus;
 use crate::consensus::lehmer::plurality;
 use crate::error::{Error, Result};
 use crate::mallows::Phi;
-use crate::ranking::{Profile, Rankings, Ties};
-use crate::stream::{Key, below, stream};
+use crate::rankings::{Profile, Rankings, Ties};
+use crate::rng::{Key, below, stream};
 
 use super::{Layout, Size, layout, segment};
 

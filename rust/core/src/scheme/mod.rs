@@ -6,19 +6,17 @@
 
 pub mod borda;
 pub mod dispersion;
-pub mod layout;
 pub mod lehmer;
 pub mod refine;
 
 pub use borda::Borda;
 pub use dispersion::Dispersion;
-pub use layout::Layout;
 pub use lehmer::Lehmer;
 pub use refine::Refine;
 
 use crate::error::{Error, Result};
-use crate::ranking::Rankings;
-use layout::Segment;
+use crate::message::{Layout, Segment};
+use crate::rankings::Rankings;
 
 /// Most items, and most clients.
 const MOST: usize = 1 << 24;

@@ -3,14 +3,14 @@
 use rand_core::Rng;
 use rayon::prelude::*;
 
-use super::layout::mask;
 use super::{Layout, Size, layout, segment};
 use crate::consensus::Consensus;
 use crate::consensus::kemeny::{self, EXACT_UPTO, KICKS};
 use crate::consensus::known::{Known, Pair};
 use crate::error::{Error, Result, zeros};
-use crate::ranking::{Rankings, Ties, invert};
-use crate::stream::{Key, stream};
+use crate::message::mask;
+use crate::rankings::{Rankings, Ties, invert};
+use crate::rng::{Key, stream};
 
 /// Most pairs that a round may look at: far above any use; a scheme may come from a stranger.
 const MOST_PAIRS: u64 = 1 << 30;

@@ -1,7 +1,5 @@
 //! What secure aggregation refuses, and whom it names. No error carries a secret or an input.
 
-use crate::scheme::layout;
-
 /// Result of secure aggregation.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -53,7 +51,7 @@ pub enum Error {
     },
     /// An input that does not fit the study's layout.
     #[error(transparent)]
-    Input(#[from] layout::Error),
+    Input(#[from] crate::message::Error),
     /// Bytes that are not a message of this protocol.
     #[error("a message from {from} is malformed: {what}")]
     Malformed {

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use zeroize::Zeroize;
 
 use super::keys::keystream;
-use crate::scheme::layout::{Layout, mask};
+use crate::message::{Layout, mask};
 
 /// Keystream bytes made at a time: fits the first cache, and is whole blocks and whole lanes.
 const BUFFER: usize = 4096;
@@ -187,7 +187,7 @@ fn add_words<W: Word>(sum: &mut [W], terms: &[W]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheme::layout::Segment;
+    use crate::message::Segment;
 
     fn layout(shape: &[(usize, u32)]) -> Layout {
         let segment = |&(len, bits)| Segment { name: "s".into(), len, bits };

@@ -29,7 +29,7 @@ pub use client::Client;
 pub use error::{Error, Party, Result};
 pub use server::Server;
 
-use crate::scheme::layout::Layout;
+use crate::message::Layout;
 
 /// What secure aggregation must know of a study. All parties must hold the same.
 #[derive(Debug, Clone, PartialEq, Eq)]

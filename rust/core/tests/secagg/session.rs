@@ -1,7 +1,7 @@
 //! A whole session in process, on fixed randomness, with a hook on every message.
 
 use chacha20::ChaCha20Rng;
-use fedrank_core::scheme::layout::{Layout, Segment};
+use fedrank_core::message::{Layout, Segment};
 use fedrank_core::secagg::{Client, Params, Result, Server};
 use rand_core::SeedableRng;
 use sha2::{Digest, Sha256};

@@ -1,0 +1,190 @@
+"""The agent's configuration: whose rankings, where, and what may be done with them."""
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from fedrank._validation import whole
+from fedrank.protocol.federate import FEWEST
+from fedrank.protocol.study import Study
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+NOT_ALLOWED = "the study is not among those allowed"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a data holder agrees to.
+
+    Parameters
+    ----------
+    studies : tuple of str
+        Digests of the studies that may be answered.
+    least_clients : int
+        Fewest clients that a study may have.
+    least_threshold : int
+        Lowest threshold that a study may have.
+    least_survivors : int
+        Fewest clients in a sum that this one helps to open.
+    least_samples : int
+        Fewest rankings that are enough to answer with.
+    runs_a_day : int
+        Most runs, over all studies, in any 24 hours. A run counts once its masked input is
+        made, even if it comes to nothing.
+
+    Examples
+    --------
+    >>> from fedrank import Borda
+    >>> study = Study(Borda(n=3, clients=4))
+    >>> Policy((study.digest,)).objection(study) is None
+    True
+    >>> Policy(("0" * 64,)).objection(study)
+    'the study is not among those allowed'
+    """
+
+    studies: tuple[str, ...]
+    least_clients: int = FEWEST
+    least_threshold: int = 2
+    least_survivors: int = FEWEST
+    least_samples: int = 10
+    runs_a_day: int = 3
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.studies, list | tuple):
+            raise ValueError(f"studies must be a list of digests, not {self.studies!r}")
+        for digest in self.studies:
+            if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
+                raise ValueError(f"studies: {digest!r} is not a digest, 64 digits of 0-9 and a-f")
+        object.__setattr__(self, "studies", tuple(self.studies))
+        for limit in ("least_clients", "least_threshold", "least_survivors", "least_samples"):
+            whole(limit, getattr(self, limit))
+        whole("runs_a_day", self.runs_a_day, least=0)
+
+    def objection(self, study: Study) -> str | None:
+        """Say what in a study is not agreed to, if anything."""
+        if study.digest not in self.studies:
+            return NOT_ALLOWED
+        clients = len(study.roster)
+        if clients < self.least_clients:
+            return f"{clients} clients are fewer than least_clients = {self.least_clients}"
+        if study.threshold < self.least_threshold:
+            return f"threshold {study.threshold} is below least_threshold = {self.least_threshold}"
+        return None
+
+
+@dataclass(frozen=True)
+class Config:
+    """Whose rankings an agent answers for, and where it keeps what.
+
+    Parameters
+    ----------
+    name : str
+        This client's name in the rosters.
+    rankings : pathlib.Path
+        The file of rankings, which `fedrank.data.read` reads.
+    folder : pathlib.Path
+        Where keys, messages, ledger and log are kept; for nobody else to read.
+    socket : pathlib.Path
+        Where the agent listens.
+    policy : Policy
+        What it answers.
+    seed : int, optional
+        Breaks local ties as `fedrank.federate` does with ``rng=seed``; by default they are
+        broken afresh. No secret comes from it.
+
+    Examples
+    --------
+    >>> Config("north", Path("votes.csv"), Path("state"), Path("agent.sock"), Policy(())).name
+    'north'
+    """
+
+    name: str
+    rankings: Path
+    folder: Path
+    socket: Path
+    policy: Policy = field(repr=False)
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ValueError(f"name must be this client's name in the roster, not {self.name!r}")
+        if self.seed is not None:
+            whole("seed", self.seed, least=0)
+
+    def objection(self, study: Study) -> str | None:
+        """Say why a study is not answered, if it is not."""
+        objection = self.policy.objection(study)
+        if objection is None and self.me(study) is None:
+            return f"{self.name} is not in the roster"
+        return objection
+
+    def me(self, study: Study) -> int | None:
+        """Find this client's number in a study."""
+        return study.roster.index(self.name) if self.name in study.roster else None
+
+
+def read_config(path: Path) -> Config:
+    r"""Read a configuration from TOML; paths in it are relative to it.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file. ``name`` and ``rankings`` must be in it, and ``studies`` under ``[policy]``.
+
+    Raises
+    ------
+    ValueError
+        If a value is missing, unknown or cannot be.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "agent.toml"
+    >>> _ = file.write_text('name = "north"\nrankings = "votes.csv"\n[policy]\nstudies = []\n')
+    >>> config = read_config(file)
+    >>> config.rankings == file.parent / "votes.csv", config.policy.least_survivors
+    (True, 3)
+    """
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: this is not TOML: {error}") from None
+    try:
+        policy = found.pop("policy", None)
+        if not isinstance(policy, dict):
+            raise ValueError("there is no [policy]: say which studies are allowed")
+        check_names("policy", policy, Policy, {"studies"})
+        check_names("file", found, Config, {"name", "rankings"})
+        found = {"folder": "state", "socket": "agent.sock"} | found
+        for name in ("rankings", "folder", "socket"):
+            if not isinstance(found[name], str):
+                raise ValueError(f"{name} must be a path, not {found[name]!r}")
+            found[name] = path.parent / Path(found[name]).expanduser()
+        return Config(policy=Policy(**policy), **found)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def check_names(what: str, given: dict[str, Any], kind: type, needed: set[str]) -> None:
+    """Refuse names that mean nothing, and the lack of those that must be there."""
+    known = [each.name for each in fields(kind) if each.name != "policy"]
+    for name in given:
+        if name not in known:
+            raise ValueError(f"the {what} has no {name!r}; it may have {', '.join(known)}")
+    for name in sorted(needed - set(given)):
+        raise ValueError(f"the {what} lacks {name!r}")
+
+
+def quoted(text: str) -> str:
+    r"""Write text as TOML has it.
+
+    Examples
+    --------
+    >>> print(quoted('Ann "the\x7f cat"'))
+    "Ann \"the\u007f cat\""
+    """
+    # JSON's escapes are TOML's, but for one character.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

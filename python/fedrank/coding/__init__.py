@@ -1,0 +1,1 @@
+"""Codes of rankings for storage and for the superposition channel (M13)."""

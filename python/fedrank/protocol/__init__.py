@@ -1,0 +1,1 @@
+"""The federated protocol: studies, methods, secure aggregation, the driver."""

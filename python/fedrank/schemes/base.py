@@ -1,0 +1,223 @@
+"""What all schemes have in common: segments of a message, packing, JSON.
+
+A scheme is public and small. It knows nothing of keys or networks. It states the width of every
+segment of its message, so that sums over all clients do not wrap.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fedrank import _core
+from fedrank._json import canonical
+from fedrank._random import RNG, seed_bytes
+from fedrank._validation import check_ties, whole
+from fedrank.consensus import Consensus
+from fedrank.rankings.complete import as_rankings
+from fedrank.rankings.partial import as_partial
+
+MAX_SAMPLES = 65_535  # where a scheme needs a bound and none is given
+
+
+class Segment(NamedTuple):
+    """A run of message entries of one width."""
+
+    name: str
+    entries: int
+    bits: int
+
+
+class Scheme:
+    """What all schemes have in common; make a Borda, a Lehmer, a Refine or a Dispersion."""
+
+    kind = ""
+    partial = False
+    _core_scheme: _core.Scheme
+
+    def __init__(self, n: int, clients: int, max_samples: int | None) -> None:
+        self.n = whole("n", n)
+        self.clients = whole("clients", clients)
+        self.max_samples = None if max_samples is None else whole("max_samples", max_samples)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if "_core_scheme" in self.__dict__:  # set last
+            raise AttributeError("a scheme cannot be changed: make another one")
+        super().__setattr__(name, value)
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The segments of a message, in order."""
+        return tuple(Segment(*segment) for segment in self._core_scheme.segments)
+
+    @property
+    def message_bits(self) -> int:
+        """Bits of a message; on the wire it takes as many bytes as hold them."""
+        return self._core_scheme.message_bits
+
+    def encode(self, rankings: ArrayLike, rng: RNG = None) -> NDArray[np.uint64]:
+        """Turn a client's rankings into its message.
+
+        Parameters
+        ----------
+        rankings : array_like of int, shape (m, n)
+            All rankings of one client; partial ones if the scheme is made for them.
+        rng : None, int or numpy.random.Generator
+            Breaks local ties.
+
+        Returns
+        -------
+        message : numpy.ndarray of uint64
+            One entry for every place of the segments.
+
+        Raises
+        ------
+        ValueError
+            If these are not rankings of ``n`` items, none, or more than ``max_samples``.
+
+        Examples
+        --------
+        >>> from fedrank import Borda
+        >>> Borda(n=3, clients=2).encode([[0, 1, 2], [0, 1, 2]])
+        array([0, 1, 2], dtype=uint64)
+        """
+        ranks = as_partial(rankings).twins().ranks if self.partial else as_rankings(rankings)
+        return self._core_scheme.encode(ranks, seed_bytes(rng))
+
+    def pack(self, message: ArrayLike) -> bytes:
+        """Write a message in the fewest whole bytes.
+
+        Examples
+        --------
+        >>> from fedrank import Borda
+        >>> scheme = Borda(n=3, clients=2)
+        >>> scheme.pack([2, 1, 0]).hex(), scheme.message_bits
+        ('0a00', 9)
+        """
+        return self._core_scheme.pack(as_message(message))
+
+    def unpack(self, packed: bytes) -> NDArray[np.uint64]:
+        """Read what `pack` wrote.
+
+        Examples
+        --------
+        >>> from fedrank import Borda
+        >>> Borda(n=3, clients=2).unpack(bytes.fromhex("0a00"))
+        array([2, 1, 0], dtype=uint64)
+        """
+        return self._core_scheme.unpack(packed)
+
+    def _parameters(self) -> dict[str, Any]:
+        raise TypeError("make a Borda, a Lehmer, a Refine or a Dispersion")
+
+    def to_json(self) -> str:
+        """Write the scheme as canonical JSON; `schemes.from_json` reads it.
+
+        Examples
+        --------
+        >>> from fedrank import Borda
+        >>> Borda(n=3, clients=2).to_json()
+        '{"clients":2,"max_samples":null,"n":3,"phi":0.6,"quantize":true,"scheme":"borda"}'
+        """
+        return canonical({"scheme": self.kind} | self._parameters())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scheme) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self._parameters().items())
+        return f"{type(self).__name__}({shown})"
+
+
+class ConsensusScheme(Scheme):
+    """A scheme whose sums hold a consensus."""
+
+    def decode(
+        self, total: ArrayLike, survivors: int, rng: RNG = None, ties: str = "random"
+    ) -> Consensus:
+        """Find the consensus in the sum of the survivors' messages.
+
+        Parameters
+        ----------
+        total : array_like of int
+            The entry-wise sum of the messages.
+        survivors : int
+            How many messages were summed.
+        rng : None, int or numpy.random.Generator
+            Breaks ties.
+        ties : {"random", "index"}
+            Whether ties are broken at random, or by item number (least digit).
+
+        Raises
+        ------
+        ValueError
+            If an entry is above what so many clients can send, or entries contradict each other.
+
+        Examples
+        --------
+        >>> from fedrank import Borda
+        >>> scheme = Borda(n=3, clients=2)
+        >>> messages = [scheme.encode([[0, 1, 2]]), scheme.encode([[0, 2, 1], [0, 1, 2]])]
+        >>> scheme.decode(sum(messages), survivors=2).order[0]
+        np.int32(0)
+        """
+        check_ties(ties)
+        ranks, tied, counted, _, _, _ = self._core_scheme.decode(
+            [as_message(total)], whole("survivors", survivors), ties, seed_bytes(rng)
+        )
+        return Consensus(
+            ranks=ranks,
+            item_labels=None,
+            method=f"federated {self.kind}",
+            scores=None
+            if counted is None
+            else self._scores(counted.view(np.uint64).astype(np.float64), survivors),
+            ties=tied,
+        )
+
+    def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:
+        return sums / survivors
+
+
+def as_ranking(ranks: ArrayLike) -> NDArray[np.int32]:
+    """Check one ranking, and keep it as a row of its own."""
+    rows = as_rankings(ranks)
+    if len(rows) != 1:
+        raise ValueError(f"one ranking is announced at a time, not {len(rows)}")
+    return rows.copy()
+
+
+def said_if(**flags: bool) -> dict[str, bool]:
+    """Keep the flags that are set, so that schemes without them are written as they ever were.
+
+    Examples
+    --------
+    >>> said_if(partial=False)
+    {}
+    """
+    return {name: value for name, value in flags.items() if value}
+
+
+def as_message(message: ArrayLike) -> NDArray[np.uint64]:
+    """Check the entries of a message or a total."""
+    entries = np.asarray(message)
+    if entries.ndim != 1:
+        raise ValueError(f"a message is one row of entries, not {entries.ndim}-dimensional")
+    if entries.size and entries.dtype.kind not in "iu":
+        # Wide integers in a list become floats or objects: look at them one by one.
+        values = message if isinstance(message, list | tuple) else entries
+        whole_numbers = []
+        for index, value in enumerate(values):
+            # The value may be private, so it is not told.
+            if not isinstance(value, int | float | np.number) or not 0 <= value < 2**64:
+                raise ValueError(f"entry {index} is negative, too large or not a whole number")
+            if not isinstance(value, int | np.integer) and not float(value).is_integer():
+                raise ValueError(f"entry {index} is not a whole number")
+            whole_numbers.append(int(value))
+        entries = np.array(whole_numbers, dtype=np.uint64)
+    if entries.size and entries.min() < 0:
+        raise ValueError(f"entry {int(np.argmax(entries < 0))} is negative")
+    return np.ascontiguousarray(entries, dtype=np.uint64)

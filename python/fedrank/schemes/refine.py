@@ -1,0 +1,179 @@
+"""Refinement of an announced consensus (M14)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fedrank import _core
+from fedrank._random import RNG, seed_bytes
+from fedrank._validation import as_bool, as_list, check_ties, whole
+from fedrank.consensus import Consensus
+from fedrank.schemes.base import MAX_SAMPLES, ConsensusScheme, as_message, as_ranking, said_if
+
+
+class Refine(ConsensusScheme):
+    """Refinement of an announced consensus towards Kemeny's (M14).
+
+    A client sends, for every two items at most ``window`` places apart in the announced
+    ranking, its margin: how many of its rankings put the first before the second, less the
+    reverse. The server moves items past each other as long as that brings the ranking nearer
+    to the clients' rankings; items whose margin it does not know keep their order.
+
+    Parameters
+    ----------
+    ranks : array_like of int, shape (n,)
+        The announced ranking, or a `Consensus`.
+    clients : int
+        Most clients that take part.
+    window : int
+        How many places apart items may be for their margin to be sent.
+    counts : bool
+        Whether to send the number of rankings too. The objective (if all pairs are known) and
+        a proof of optimality (if not all are) need it; without it the number stays hidden but
+        for its parity and a lower bound.
+    majority : bool
+        Whether to send one bit a pair instead: which item most of the client's rankings
+        have first, ties by lot. Shorter, hides the number of rankings, and gains less.
+    max_samples : int, optional
+        Most rankings that a client may hold; 65,535 by default. It bounds the margins, so a
+        lower one makes messages shorter. Not needed with ``majority``.
+    earlier : sequence of array_like of int, each of shape (n,)
+        Rankings that were announced before, with the same window, in turn: pairs asked then
+        are not asked again.
+    partial : bool
+        Whether to take `PartialRankings`: a pair that one ties, or leaves out, adds 0 to the
+        margin. Margins then tell nothing of the parity of the number of rankings.
+
+    Examples
+    --------
+    >>> scheme = Refine([0, 1, 2, 3], clients=3, window=2, max_samples=50)
+    >>> scheme.segments
+    (Segment(name='margin', entries=5, bits=9),)
+    >>> messages = [scheme.encode([[1, 0, 2, 3], [0, 1, 2, 3]]), scheme.encode([[1, 0, 2, 3]])]
+    >>> scheme.decode(sum(messages), survivors=2).order
+    array([1, 0, 2, 3], dtype=int32)
+    """
+
+    kind = "refine"
+
+    def __init__(
+        self,
+        ranks: ArrayLike,
+        clients: int,
+        window: int,
+        counts: bool = False,
+        majority: bool = False,
+        max_samples: int | None = None,
+        earlier: Iterable[ArrayLike] = (),
+        partial: bool = False,
+    ) -> None:
+        announced = [as_ranking(each) for each in [*as_list(earlier, "earlier"), ranks]]
+        if len({each.shape for each in announced}) > 1:
+            raise ValueError("the rankings announced earlier must be of the same items")
+        self.window = whole("window", window)
+        self.counts, self.majority = as_bool("counts", counts), as_bool("majority", majority)
+        self.partial = as_bool("partial", partial)
+        if self.counts and self.majority:
+            raise ValueError("counts go with margins: leave out counts or majority")
+        if max_samples is None and not self.majority:
+            max_samples = MAX_SAMPLES
+        super().__init__(announced[0].shape[1], clients, max_samples)
+        self._announced = np.vstack(announced)
+        self._announced.flags.writeable = False
+        vote = "counted" if self.counts else "majority" if self.majority else "margins"
+        self._core_scheme = _core.Scheme.refine(
+            self._announced, self.clients, self.max_samples, self.window, vote, self.partial
+        )
+
+    @property
+    def ranks(self) -> NDArray[np.int32]:
+        """The announced ranking."""
+        ranks: NDArray[np.int32] = self._announced[-1]
+        return ranks
+
+    @property
+    def earlier(self) -> NDArray[np.int32]:
+        """Rankings announced before, one a row."""
+        earlier: NDArray[np.int32] = self._announced[:-1]
+        return earlier
+
+    def decode(
+        self,
+        total: ArrayLike,
+        survivors: int,
+        rng: RNG = None,
+        ties: str = "random",
+        earlier: Sequence[ArrayLike] = (),
+    ) -> Consensus:
+        """Refine the announced ranking by the sum of the survivors' messages.
+
+        Where all pairs are known, Kemeny's consensus is searched for among all rankings, and
+        ``exact`` says whether the result is proved to be one. Otherwise it is proved with
+        ``counts`` only, where chains of known pairs settle those that are not known.
+
+        Parameters
+        ----------
+        total : array_like of int
+            The entry-wise sum of the messages, reduced modulo the widths or not.
+        survivors : int
+            How many messages were summed.
+        rng : None, int or numpy.random.Generator
+            For the search where all pairs are known, and its ties.
+        ties : {"random", "index"}
+            Whether that search breaks ties at random, or by the announced order, as
+            refinement always does.
+        earlier : sequence of array_like of int
+            The sums of the earlier rounds, of the same survivors, in turn.
+
+        Raises
+        ------
+        ValueError
+            If a margin is beyond what so many clients can have, or beyond the number of
+            rankings, or margins of complete rankings are not all even or all odd, or so many
+            clients cannot hold that number. Margins that contradict each other in other ways
+            are not found out.
+
+        Examples
+        --------
+        >>> scheme = Refine([0, 1, 2], clients=2, window=2, counts=True, max_samples=9)
+        >>> votes = [[0, 2, 1], [0, 2, 1], [0, 1, 2]]
+        >>> found = scheme.decode(scheme.encode(votes), survivors=1)
+        >>> found.order, found.exact, round(found.objective, 3)
+        (array([0, 2, 1], dtype=int32), True, 0.111)
+        """
+        check_ties(ties)
+        totals = [as_message(each) for each in [*as_list(earlier, "earlier"), total]]
+        ranks, tied, _, distance, bound, exact = self._core_scheme.decode(
+            totals, whole("survivors", survivors), ties, seed_bytes(rng)
+        )
+        # The number of rankings ends the first round's message; distances are of twins, if partial.
+        scale = int(totals[0][-1]) * (1 + self.partial) * self.n if self.counts else 1
+        return Consensus(
+            ranks=ranks,
+            item_labels=None,
+            method=f"federated {self.kind}",
+            ties=tied,
+            exact=exact,
+            objective=None if distance is None else distance / scale,
+            lower_bound=None if bound is None else bound / scale,
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "ranks": self.ranks.tolist(),
+            "clients": self.clients,
+            "window": self.window,
+            "counts": self.counts,
+            "majority": self.majority,
+            "max_samples": self.max_samples,
+            "earlier": self.earlier.tolist(),
+        } | said_if(partial=self.partial)
+
+    def __repr__(self) -> str:
+        return (
+            f"Refine(<{self.n} items>, clients={self.clients}, window={self.window}, "
+            f"counts={self.counts}, majority={self.majority}, max_samples={self.max_samples}, "
+            f"earlier=<{len(self.earlier)}>{', partial=True' if self.partial else ''})"
+        )

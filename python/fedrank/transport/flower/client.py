@@ -1,0 +1,89 @@
+"""The data holder's side of Flower: a relay that knows nothing."""
+
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from fedrank.agent.socket import ask
+from fedrank.exceptions import Code, RefusalError
+from fedrank.protocol.federate import STEPS
+from fedrank.transport.flower._flwr import (
+    BYTES,
+    CODE,
+    RECORD,
+    ClientApp,
+    ConfigRecord,
+    ConfigRecordValues,
+    Context,
+    Message,
+    RecordDict,
+)
+
+SOCKET = "agent"  # in the node's configuration
+ANY_SOCKET = "FEDRANK_AGENT"  # for a simulation, whose nodes cannot be configured
+PARTITION = "partition-id"  # what a simulation calls a node's number
+
+log = logging.getLogger("fedrank.flower")  # stays with the node: Flower sends a ServerApp's only
+
+
+def client_app(study: Path) -> ClientApp:
+    """Make the ClientApp of a study.
+
+    Flower tells the server the text of an exception, and pushes a reply before it saves what
+    the app knows. So this app knows nothing, catches everything, and says one of a few codes.
+    The agent's socket is in the node's configuration, which the data holder writes:
+    ``--node-config 'agent="/run/fedrank/agent.sock"'``.
+
+    Parameters
+    ----------
+    study : pathlib.Path
+        The study's JSON, in the app's folder.
+
+    Returns
+    -------
+    app : flwr.clientapp.ClientApp
+
+    Examples
+    --------
+    >>> type(client_app(Path("study.json"))).__name__
+    'ClientApp'
+    """
+    app = ClientApp()
+    for step in STEPS:
+        app.query(step)(relay(study, step))
+    return app
+
+
+def relay(study: Path, step: str) -> Callable[[Message, Context], Message]:
+    """Make the function that passes one step on."""
+
+    def answer(message: Message, context: Context) -> Message:
+        reply: dict[str, ConfigRecordValues]
+        try:
+            request = message.content.config_records[RECORD][BYTES]
+            if not isinstance(request, bytes):
+                raise TypeError("a request is bytes")
+            text = study.read_text(encoding="utf-8")
+            reply = {BYTES: ask(socket_of(context), text, context.run_id, step, request)}
+        except (KeyboardInterrupt, SystemExit):  # Flower ends the process
+            raise
+        except RefusalError as refusal:
+            log.warning("%s: %s", step, refusal)
+            reply = {CODE: refusal.code.value}
+        except BaseException:
+            log.exception("%s: the agent was not reached", step)
+            reply = {CODE: Code.ERROR.value}
+        return Message(RecordDict({RECORD: ConfigRecord(reply)}), reply_to=message)
+
+    return answer
+
+
+def socket_of(context: Context) -> Path:
+    """Find the agent of a node."""
+    given = context.node_config.get(SOCKET)
+    if given is None and ANY_SOCKET in os.environ:
+        given = os.environ[ANY_SOCKET].replace("{}", str(context.node_config.get(PARTITION)))
+    if given is None:
+        raise RefusalError(Code.UNAVAILABLE, f"the node's configuration has no {SOCKET!r}")
+    return Path(str(given))

@@ -1,0 +1,213 @@
+"""The coordinator's side of Flower: finds the nodes, conducts the run, writes the result."""
+
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fedrank._files import write_whole
+from fedrank._random import seed_bytes
+from fedrank._validation import whole
+from fedrank.cli._output import as_json, places, printable
+from fedrank.exceptions import Code
+from fedrank.protocol.federate import FederatedConsensus
+from fedrank.protocol.study import Study
+from fedrank.transport.flower._flwr import (
+    BYTES,
+    CODE,
+    RECORD,
+    ConfigRecord,
+    Context,
+    Grid,
+    Message,
+    RecordDict,
+    ServerApp,
+)
+from fedrank.transport.flower.conduct import Lost, RunFailedError, conduct
+
+POLL = 1.0  # seconds between looks for nodes
+SHOWN = 10  # places printed
+CLIENT = slice(2, 4)  # where a message says its client's number (docs/protocol.md)
+
+
+def server_app(study: Path) -> ServerApp:
+    """Make the ServerApp of a study.
+
+    Its run configuration: ``wait``, seconds to wait for all nodes of the roster; ``deadline``,
+    seconds a step, after which who has not replied has dropped out; ``out``, the folder of the
+    results, on the SuperLink's machine; ``seed``, to break ties as ``federate(rng=seed)`` does;
+    ``nameless``, for a simulation.
+
+    A node plays the client of the name that it was registered under. Simulated nodes have no
+    names: with ``nameless``, a node's agent says which client it is.
+
+    Parameters
+    ----------
+    study : pathlib.Path
+        The study's JSON, in the app's folder.
+
+    Returns
+    -------
+    app : flwr.serverapp.ServerApp
+
+    Examples
+    --------
+    >>> type(server_app(Path("study.json"))).__name__
+    'ServerApp'
+    """
+    app = ServerApp()
+
+    @app.main()
+    def main(grid: Grid, context: Context) -> None:
+        settings = context.run_config
+        agreed = Study.from_json(study.read_text(encoding="utf-8"))
+        nodes = Nodes(grid, agreed, seconds(settings, "deadline"), flag(settings, "nameless"))
+        start = time.monotonic()
+        nodes.find(seconds(settings, "wait"))
+        waited = time.monotonic() - start
+        result = conduct(agreed, nodes.exchange, seed_bytes(seed_of(settings)))
+        document = describe(result, context.run_id, waited)
+        file = Path(str(settings["out"])) / f"{context.run_id}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, as_json(document).encode())
+        announce(result, document, file)
+
+    return app
+
+
+def seconds(settings: Mapping[str, Any], name: str) -> float:
+    """Read a time from the run's configuration."""
+    value = settings[name]
+    good = isinstance(value, int | float) and not isinstance(value, bool)
+    if not good or not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a number of seconds above 0, not {value!r}")
+    return float(value)
+
+
+def flag(settings: Mapping[str, Any], name: str) -> bool:
+    """Read a yes or no, by default no, from the run's configuration."""
+    value = settings.get(name, False)
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be true or false, not {value!r}")
+    return value
+
+
+def seed_of(settings: Mapping[str, Any]) -> int | None:
+    """Read the seed from the run's configuration; a float would not hold all of it."""
+    seed = settings.get("seed")
+    if isinstance(seed, float):
+        raise ValueError(f"seed must be written as a whole number, not {seed!r}")
+    return None if seed is None else whole("seed", seed, least=0)
+
+
+class Nodes:
+    """The roster's nodes, and the way to them."""
+
+    def __init__(self, grid: Grid, study: Study, deadline: float, nameless: bool = False) -> None:
+        self.grid = grid
+        self.study = study
+        self.deadline = deadline
+        self.clients: dict[int, int] = {}  # by node
+        self.take_nameless = nameless
+        self.nameless: list[int] = []
+
+    def find(self, wait: float) -> None:
+        """Wait for the nodes of all clients, but not for ever."""
+        numbers = {name: client for client, name in enumerate(self.study.roster)}
+        end = time.monotonic() + wait
+        while True:
+            nodes = list(self.grid.get_nodes())
+            if self.take_nameless:
+                self.nameless = [n.node_id for n in nodes]
+            else:
+                self.clients = {n.node_id: numbers[n.name] for n in nodes if n.name in numbers}
+            for client, count in Counter(self.clients.values()).items():
+                if count > 1:  # which of them is the data holder's, nobody here can tell
+                    name = self.study.roster[client]
+                    raise RunFailedError(f"{count} nodes are registered as {name}: unregister one")
+            if len(self.clients or self.nameless) >= len(numbers) or time.monotonic() > end:
+                return
+            time.sleep(POLL)
+
+    def exchange(self, step: str, requests: Mapping[int, bytes]) -> dict[int, bytes | Lost]:
+        """Take a step's requests to the nodes; who misses the deadline has dropped out."""
+        asked = {node: requests[c] for node, c in self.clients.items() if c in requests}
+        asked |= dict.fromkeys(self.nameless, b"")
+        messages = [
+            Message(
+                RecordDict({RECORD: ConfigRecord({BYTES: request})}),
+                dst_node_id=node,
+                message_type=f"query.{step}",
+            )
+            for node, request in asked.items()
+        ]
+        found: dict[int, bytes | Lost] = {
+            client: Lost("its node is not there")
+            for client in requests
+            if client not in self.clients.values() and not self.nameless
+        }
+        for message in self.grid.send_and_receive(messages, timeout=self.deadline):
+            node = message.metadata.src_node_id
+            reply = read(message)
+            if node in self.nameless and isinstance(reply, bytes):
+                self.meet(node, int.from_bytes(reply[CLIENT], "little"))
+            if node in self.clients:
+                found[self.clients[node]] = reply
+        self.nameless = []
+        return found
+
+    def meet(self, node: int, client: int) -> None:
+        """Take a nameless node at its word, unless another one said the same."""
+        if client < len(self.study.roster) and client not in self.clients.values():
+            self.clients[node] = client
+
+
+def read(message: Message) -> bytes | Lost:
+    """Read a node's reply; nothing that a node says is repeated unless it is a known word."""
+    if message.has_error():
+        return Lost(f"Flower's error {message.error.code}")
+    try:
+        record = message.content.config_records[RECORD]
+        reply = record.get(BYTES)
+        return reply if isinstance(reply, bytes) else Lost(Code(str(record[CODE])).value)
+    except (KeyError, ValueError):
+        return Lost(Code.ERROR.value)
+
+
+def describe(result: FederatedConsensus, run: int, waited: float) -> dict[str, Any]:
+    """All that a run gave and cost, as one JSON document."""
+    why = dict(result.faults)
+    return {
+        "study": result.study.digest,
+        "run": run,
+        "method": result.consensus.method,
+        "threshold": result.study.threshold,
+        "clients": [
+            {
+                "name": name,
+                "in_sum": client in result.survivors,
+                "dropped_before": result.dropped.get(client),
+                "why": why.get(client),
+                "bytes_sent": int(result.bytes_up[client]),
+                "bytes_received": int(result.bytes_down[client]),
+            }
+            for client, name in enumerate(result.study.roster)
+        ],
+        "seconds": {"wait": waited} | result.seconds,
+        "ties": result.consensus.ties,
+        "consensus": places(result.consensus),
+    }
+
+
+def announce(result: FederatedConsensus, document: Mapping[str, Any], file: Path) -> None:
+    """Print what matters: `flwr log` shows it."""
+    print(printable(f"consensus of {len(result.survivors)} clients: {file.resolve()}"))
+    for row in document["consensus"][:SHOWN]:
+        print(printable(f"  {row['place']}  {row['item']}"))
+    for client in document["clients"]:
+        how = "in the sum" if client["in_sum"] else f"dropped before {client['dropped_before']}"
+        print(printable(f"{client['name']}: {how}, {client['bytes_sent']:,} bytes sent"))
+    print(json.dumps({step: round(spent, 3) for step, spent in document["seconds"].items()}))

@@ -1,0 +1,30 @@
+//! The superposition channel.
+
+use fedrank_core::superposition;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::array::{Ranks, rankings, slice};
+use crate::consensus::{Found, found, tie_rule};
+use crate::error::Result;
+
+#[pyfunction]
+pub(crate) fn superposition_transmit<'py>(
+    py: Python<'py>,
+    ranks: Ranks<'py>,
+) -> Result<Bound<'py, PyArray1<u32>>> {
+    let rows = rankings(&ranks)?;
+    Ok(PyArray1::from_vec(py, py.detach(|| superposition::transmit(rows))?))
+}
+
+#[pyfunction]
+pub(crate) fn superposition_receive<'py>(
+    py: Python<'py>,
+    sums: PyReadonlyArray1<'py, f64>,
+    n: usize,
+    ties: &str,
+    seed: &[u8],
+) -> Result<Found<'py>> {
+    let (sums, ties) = (slice(&sums)?, tie_rule(ties, seed)?);
+    Ok(found(py, py.detach(|| superposition::receive(sums, n, ties))?))
+}
