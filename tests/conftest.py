@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # for `import reference`
-
-collect_ignore = ["vectors"]  # a program, not tests
+sys.path.insert(0, str(Path(__file__).parent))  # for `from helpers import …`
 
 settings.register_profile("here", deadline=None, max_examples=50)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)

@@ -13,7 +13,6 @@ from scipy.optimize import LinearConstraint, linear_sum_assignment, milp
 from scipy.sparse import csr_array
 from scipy.stats import chisquare
 
-import reference
 from fedrank import (
     Mallows,
     Rankings,
@@ -24,6 +23,7 @@ from fedrank import (
     lehmer_encode,
     pairwise_counts,
 )
+from helpers import reference
 
 METHODS = ["borda", "lehmer", "footrule", "pivot", "pick", "kemeny"]
 seeds = st.integers(0, 2**32)

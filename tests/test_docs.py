@@ -3,7 +3,6 @@
 import importlib.util
 import inspect
 import zlib
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import nbclient
@@ -12,8 +11,9 @@ import numpy as np
 import pytest
 
 import fedrank
+from helpers.paths import TESTS
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = TESTS.parent / "docs"
 GENES = DOCS / "tutorials" / "genes.ipynb"
 PAGE = GENES.with_suffix(".md").read_text(encoding="utf-8")
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 from scipy.stats import chisquare, kstest
 
-import reference
 from fedrank import Mallows, Rankings, kendall_distance, lehmer_encode
+from helpers import reference
 
 PHIS = [1e-9, 1e-6, 0.1, 0.5, 0.6, 0.9, 0.99, 1 - 1e-6, 1 - 1e-9]
 SIZES = [1, 2, 3, 5, 6, 20, 978]

@@ -1,13 +1,10 @@
 """Golden vectors, which the Rust tests read too."""
 
-import importlib.util
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import reference
 from fedrank import (
     Mallows,
     _core,
@@ -18,8 +15,8 @@ from fedrank import (
     lehmer_encode,
 )
 from fedrank.schemes import Dispersion, Refine
-
-VECTORS = Path(__file__).parent / "vectors"
+from helpers import reference, rounds
+from helpers.paths import VECTORS
 
 
 def cases(name):
@@ -101,11 +98,7 @@ def test_dispersion_messages_and_fits(case):
     assert fit.standard_error == pytest.approx(case["standard_error"], rel=1e-9)
 
 
-def test_the_vectors_of_rounds_are_what_their_program_makes(tmp_path, monkeypatch):
-    spec = importlib.util.spec_from_file_location("rounds", VECTORS / "rounds.py")
-    program = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(program)
-    monkeypatch.setattr(program, "HERE", tmp_path)
-    program.main()
+def test_the_vectors_of_rounds_are_what_their_program_makes(tmp_path):
+    rounds.main(tmp_path)
     for name in ("refine.json", "dispersion.json"):
         assert (tmp_path / name).read_text() == (VECTORS / name).read_text()

@@ -1,6 +1,7 @@
 """Results that a restructuring must not change, to the last byte.
 
-``python tests/helpers/pinned.py`` writes tests/vectors/pinned.json; tests/test_pinned.py compares.
+``python -m helpers.pinned``, in the folder tests, writes vectors/pinned.json; test_pinned.py
+compares.
 These values come from our own output: they notice change, and prove nothing else.
 """
 
@@ -8,7 +9,6 @@ import hashlib
 import json
 import tempfile
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
@@ -16,8 +16,9 @@ import fedrank as fr
 import fedrank.data
 from fedrank import experiments, golomb, superposition
 from fedrank.schemes import Dispersion, Refine
+from helpers.paths import SAMPLES, VECTORS
 
-FILE = Path(__file__).parents[1] / "vectors" / "pinned.json"
+FILE = VECTORS / "pinned.json"
 N, CLIENTS = 12, 6
 
 
@@ -189,9 +190,8 @@ def tables():
 
 
 def files():
-    samples = Path(__file__).parents[1] / "samples"
     names = ("small.soc", "small.toi", "cvr.csv", "profile.csv", "ranks.csv", "orders.csv")
-    read = {name: fr.data.read(samples / name, rng=0) for name in names}
+    read = {name: fr.data.read(SAMPLES / name, rng=0) for name in names}
     return {name: digest(votes.ranks, str(votes.items)) for name, votes in read.items()}
 
 

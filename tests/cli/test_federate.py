@@ -1,0 +1,402 @@
+"""``fedrank federate``: files as clients, through the whole protocol."""
+
+import json
+import random
+from itertools import permutations
+from math import ceil, log2
+
+import pytest
+
+from helpers import reference
+from helpers.command import (
+    cells,
+    in_terminal,
+    kemeny_score,
+    ranks_of,
+    refused,
+    run,
+    visible,
+    write_ranks,
+    write_soc,
+)
+from helpers.paths import SAMPLES
+
+LABELS = ("Ann", "Bob", "Cy", "Dée")
+SIZES = {"north": 3, "south": 5, "east": 2, "west": 4, "isle": 1}
+
+
+def draw(count, seed):
+    return [reference.sample(0.6, (1, 3, 0, 2), random.Random(seed + i)) for i in range(count)]
+
+
+RANKINGS = {name: draw(size, 10 * i) for i, (name, size) in enumerate(SIZES.items())}
+
+
+def of(*names):
+    """Rankings of these clients, one after the other."""
+    return [ranking for name in names for ranking in RANKINGS[name]]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A PrefLib file a client; one of them numbers the alternatives the other way round."""
+    paths = [write_soc(tmp_path / f"{name}.soc", LABELS, RANKINGS[name]) for name in SIZES]
+    back = [tuple(reversed(ranking)) for ranking in RANKINGS["east"]]
+    write_soc(tmp_path / "east.soc", tuple(reversed(LABELS)), back)
+    return paths
+
+
+def federate(*arguments):
+    done = run("federate", *arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def check_scores(found, rankings):
+    """What is told of the two consensuses is so, by the definitions."""
+    consensus = ranks_of(found, LABELS)
+    central = tuple(found["central"]["order"].index(label) for label in LABELS)
+    assert found["rankings"] == len(rankings)
+    assert found["kemeny_score"] == pytest.approx(kemeny_score(consensus, rankings), abs=1e-12)
+    told = found["central"]
+    assert told["kemeny_score"] == pytest.approx(kemeny_score(central, rankings), abs=1e-12)
+    assert told["kendall_distance"] == reference.kendall(consensus, central)
+
+
+def test_unquantized_borda_is_central_borda_of_all_files_aligned_by_label(files):
+    found = federate(*files, "--unquantized")
+    everyone = of(*SIZES)
+    sums = reference.position_sums(everyone)
+    assert len(set(sums)) == len(sums)  # no tie to be broken either way
+    assert ranks_of(found, LABELS) == reference.borda(everyone)
+    assert found["central"]["kendall_distance"] == 0
+    scores = {row["item"]: row["score"] for row in found["consensus"]}
+    means = [total / len(everyone) for total in sums]
+    assert [scores[label] for label in LABELS] == pytest.approx(means, abs=1e-12)
+    check_scores(found, everyone)
+
+
+@pytest.mark.parametrize(
+    ("largest", "public"), [(1, 1), (2, 3), (3, 3), (4, 7), (5, 7), (7, 7), (8, 15)]
+)
+def test_the_public_bound_tells_the_largest_client_only_roughly(tmp_path, largest, public):
+    sizes = {"a": 1, "b": 1, "c": largest}
+    files = [write_soc(tmp_path / f"{name}.soc", LABELS, draw(m, 0)) for name, m in sizes.items()]
+    assert federate(*files, "--unquantized")["scheme"]["max_samples"] == public
+    given = federate(*files, "--unquantized", "--max-samples", "9")
+    assert given["scheme"]["max_samples"] == 9
+
+
+def test_quantized_borda_sums_one_admissible_place_a_client(files):
+    found = federate(*files, "--phi", "0.5", "--no-secure")
+    places = [reference.borda_places(RANKINGS[name], 0.5) for name in SIZES]
+    scores = {row["item"]: row["score"] * len(SIZES) for row in found["consensus"]}
+    for item, label in enumerate(LABELS):
+        least = sum(min(client[item]) for client in places)
+        most = sum(max(client[item]) for client in places)
+        assert least <= round(scores[label], 9) <= most
+    ordered = [row["score"] for row in found["consensus"]]
+    assert ordered == sorted(ordered)
+    check_scores(found, of(*SIZES))
+
+
+@pytest.mark.parametrize("low_bits", [0, 1])
+def test_lehmer_decodes_a_digit_that_the_sum_admits(tmp_path, low_bits):
+    rankings = draw(5, 70)  # one a client, so that each has one digit to send
+    files = [write_soc(tmp_path / f"{i}.soc", LABELS, [r]) for i, r in enumerate(rankings)]
+    found = federate(*files, "--method", "lehmer", "--low-bits", low_bits)
+    messages = [reference.lehmer_message(reference.encode(r), low_bits) for r in rankings]
+    total = [sum(entries) for entries in zip(*messages, strict=True)]
+    admitted = reference.lehmer_server(total, 4, low_bits, 5, "nearest")
+    digits = reference.encode(ranks_of(found, LABELS))
+    assert all(digit in some for digit, some in zip(digits, admitted, strict=True))
+    assert found["scheme"]["low_bits"] == low_bits
+    check_scores(found, rankings)
+
+
+def test_masks_change_the_bytes_and_nothing_else(files):
+    masked = federate(*files, "--seed", "3")
+    bare = federate(*files, "--seed", "3", "--no-secure")
+    assert masked["consensus"] == bare["consensus"]
+    width = sum(reference.borda_widths(4, 5))
+    assert [client["bytes_sent"] for client in bare["clients"]] == [ceil(width / 8)] * 5
+    # Keys 104, shares 552, masked input 40 and the message, shares of five 205.
+    assert {client["bytes_sent"] for client in masked["clients"]} == {901 + ceil(width / 8)}
+    for client in masked["clients"]:
+        assert client["rankings"] == SIZES[client["name"]]
+        assert client["bytes_of_rankings"] == ceil(client["rankings"] * 4 * ceil(log2(4)) / 8)
+    assert (masked["secure"], masked["threshold"]) == (True, 4)
+    assert (bare["secure"], bare["threshold"]) == (False, None)
+
+
+def test_a_client_that_drops_out_is_named_and_left_out_of_everything(files):
+    found = federate(*files, "--unquantized", "--drop", "south")
+    lost = {client["name"]: client["dropped_before"] for client in found["clients"]}
+    assert lost == dict.fromkeys(SIZES) | {"south": "mask"}
+    assert [c["name"] for c in found["clients"] if not c["in_sum"]] == ["south"]
+    rest = of("north", "east", "west", "isle")
+    sums = reference.position_sums(rest)
+    assert len(set(sums)) == len(sums)
+    assert ranks_of(found, LABELS) == reference.borda(rest)
+    check_scores(found, rest)
+
+
+@pytest.mark.parametrize("by", ["south:unmask", "south.soc:unmask", "{path}:unmask"])
+def test_a_client_lost_after_its_input_is_in_the_sum_whatever_it_is_called(files, by):
+    found = federate(*files, "--drop", by.format(path=files[1]))
+    south = found["clients"][1]
+    assert (south["name"], south["in_sum"], south["dropped_before"]) == ("south", True, "unmask")
+    check_scores(found, of(*SIZES))
+
+
+def test_the_same_seed_gives_the_same_but_for_the_time():
+    def found(seed):
+        document = federate(SAMPLES / "small.toi", "--clients", "3", "--seed", seed)
+        del document["seconds"]
+        return document
+
+    assert found(1) == found(1)
+    assert [client["rankings"] for client in found(1)["clients"]] == [2, 2, 2]
+    assert len({str(found(seed)["central"]) for seed in range(4)}) > 1
+
+
+# --- one file of all clients ---
+
+
+def test_by_makes_precincts_of_a_ballot_sheet():
+    found = federate(SAMPLES / "cvr.csv", "--by", "Precinct", "--allow-few")
+    sizes = {client["name"]: client["rankings"] for client in found["clients"]}
+    assert sizes == {"Orono": 2, "Bangor": 2}
+    assert found["items"] == 3
+
+
+def test_by_takes_a_column_of_a_plain_table(tmp_path):
+    rows = [(*ranking, name) for name in SIZES for ranking in RANKINGS[name]]
+    random.Random(0).shuffle(rows)
+    file = write_ranks(tmp_path / "all.csv", (*LABELS, "region"), rows)
+    found = federate(file, "--by", "region", "--unquantized")
+    assert {c["name"]: c["rankings"] for c in found["clients"]} == SIZES
+    assert ranks_of(found, LABELS) == reference.borda(of(*SIZES))
+    check_scores(found, of(*SIZES))
+
+
+def test_users_make_regions_of_sushi():
+    found = federate(SAMPLES / "sushi.order", "--users", SAMPLES / "sushi.udata")
+    sizes = {client["name"]: client["rankings"] for client in found["clients"]}
+    assert sizes == {"region 0": 1, "region 3": 2, "region 9": 1}
+
+
+def test_candidates_make_ballot_files_agree(tmp_path):
+    head = "1st Choice,2nd Choice\n"
+    for name, ballots in {"a": "Ann,Bob\n", "b": "Bob,\n", "c": "Cy,Ann\n"}.items():
+        (tmp_path / f"{name}.csv").write_text(head + ballots)
+    files = sorted(tmp_path.glob("*.csv"))
+    names = tmp_path / "names.txt"
+    names.write_text("Ann\nBob\nCy\n")
+    assert "b.csv lacks Ann" in refused(run("federate", *files))
+    assert federate(*files, "--candidates", names)["items"] == 3
+
+
+# --- ties and gaps ---
+
+
+@pytest.mark.parametrize("method", ["borda", "kemeny"])
+def test_ties_that_are_kept_make_nothing_random_of_the_sums(method):
+    how = ["--unquantized"] if method == "borda" else ["--window", "3"]
+    found = federate(
+        SAMPLES / "small.toi", "--clients", "3", "--keep-ties", "--method", method, *how
+    )
+    # Three of 4,{1,2},3, two of 3, and one of {2,3},1.
+    ballots = [(1, 1, 2, 0)] * 3 + [(-1, -1, 0, -1)] * 2 + [(1, 0, 0, -1)]
+    distances = {
+        r: sum(reference.half_distance(r, ballot) for ballot in ballots)
+        for r in permutations(range(4))
+    }
+    distance = distances[ranks_of(found, LABELS)]
+    assert found["kemeny_score"] == pytest.approx(float(distance / 24), abs=1e-12)
+    if method == "kemeny":
+        assert distance == min(distances.values())
+    else:
+        scores = {row["item"]: row["score"] for row in found["consensus"]}
+        places = zip(*map(reference.mid_ranks, ballots), strict=True)
+        means = [float(sum(of) / 6) for of in places]
+        assert [scores[label] for label in LABELS] == pytest.approx(means, abs=1e-12)
+
+
+def test_ties_of_precincts_are_kept():
+    arguments = (SAMPLES / "cvr.csv", "--by", "Precinct", "--allow-few", "--unquantized")
+    found = federate(*arguments, "--keep-ties")
+    # Ann, Bob; Cy, Ann; Bob; Cy.
+    ballots = [(0, 1, -1), (1, -1, 0), (-1, 0, -1), (-1, -1, 0)]
+    scores = {row["item"]: row["score"] for row in found["consensus"]}
+    places = zip(*map(reference.mid_ranks, ballots), strict=True)
+    means = [float(sum(of) / 4) for of in places]
+    assert [scores[label] for label in ("Ann", "Bob", "Cy")] == pytest.approx(means, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["small.toi", "--method", "lehmer"], "--method lehmer needs complete rankings"),
+        (["small.toi", "--fit-phi"], "--fit-phi needs complete rankings"),
+        (["sushi.order", "--users", SAMPLES / "sushi.udata"], "leave out --keep-ties"),
+        (["ranks.csv", "--by", "ann"], "ties and gaps are kept of ballots only"),
+    ],
+)
+def test_ties_that_cannot_be_kept_are_refused(arguments, named):
+    file, *options = arguments
+    assert named in refused(run("federate", SAMPLES / file, "--keep-ties", *options))
+
+
+# --- names ---
+
+
+def test_files_of_one_name_in_two_folders_are_told_apart(tmp_path):
+    files = []
+    for folder in ("x", "y", "z"):
+        (tmp_path / folder).mkdir()
+        files.append(write_soc(tmp_path / folder / "votes.soc", LABELS, RANKINGS["north"]))
+    names = [client["name"] for client in federate(*files)["clients"]]
+    assert names == [str(file) for file in files]
+
+
+# --- tables ---
+
+
+def test_the_tables_tell_consensus_clients_and_cost(files):
+    done = run("federate", *files, "--unquantized", "--drop", "south")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    rows = cells(done.stdout.splitlines())
+    rest = of("north", "east", "west", "isle")
+    order = reference.inverse(reference.borda(rest))
+    means = [total / len(rest) for total in reference.position_sums(rest)]
+    assert rows[:4] == [
+        [str(place), LABELS[item], f"{means[item]:.4g}", str(place)]
+        for place, item in enumerate(order)
+    ]
+    assert [row[:2] for row in rows[4:9]] == [[name, str(size)] for name, size in SIZES.items()]
+    facts = {row[0]: row[1:] for row in rows[9:]}
+    score = f"{kemeny_score(reference.borda(rest), rest):.8g}"
+    assert facts["Kemeny score"] == [score, score]
+    assert facts["clients in the sum"][0] == "4 of 5"
+    assert facts["dropped out"][0] == "south (before mask)"
+    assert facts["bytes a client sends, at most"][1] == "4 (its rankings)"
+    assert facts["time, all parties"][0].endswith(" ms")
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_tables_fit_the_terminal(files, width):
+    code, shown = in_terminal("federate", *files, width=width)
+    assert code == 0, shown
+    lines = visible(shown)
+    assert max(map(len, lines)) <= width
+    rows = cells(lines)
+    assert {row[1] for row in rows[:4]} == set(LABELS)
+    assert [row[0] for row in rows[4:9]] == list(SIZES)
+
+
+def test_of_many_clients_twenty_are_shown(tmp_path):
+    file = write_ranks(tmp_path / "votes.csv", LABELS, draw(25, 0))
+    rows = cells(run("federate", file, "--clients", "25").stdout.splitlines())
+    assert [row[0] for row in rows[4:25]] == [*map(str, range(20)), "… 5 more"]
+
+
+def test_out_holds_every_place(files, tmp_path):
+    out = tmp_path / "consensus.csv"
+    out.write_text("old\n" * 100)
+    done = run("federate", *files, "--unquantized", "--out", out)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split(",") for line in out.read_text(encoding="utf-8").splitlines()]
+    order = reference.inverse(reference.borda(of(*SIZES)))
+    assert lines[0] == ["place", "item", "score"]
+    assert [line[:2] for line in lines[1:]] == [[str(p), LABELS[i]] for p, i in enumerate(order)]
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_kemeny_of_all_pairs_is_a_ranking_of_least_distance(files):
+    found = federate(*files, "--method", "kemeny", "--window", "3", "--rounds", "2", "--fit-phi")
+    rankings = of(*SIZES)
+    check_scores(found, rankings)
+    least, _ = reference.kemeny(rankings)
+    assert found["kemeny_score"] == pytest.approx(least / (len(rankings) * 4), abs=1e-12)
+    assert found["rounds"] >= 3
+    assert (found["method"], found["exact"]) == ("federated kemeny", True)
+    assert found["phi"]["estimate"] == pytest.approx(
+        reference.fit_phi(least / len(rankings), 4), abs=1e-6
+    )
+
+
+def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
+    # Its input is in Borda's sum, and it is not there for the margins.
+    arguments = (*files, "--method", "kemeny", "--drop", "south:unmask")
+    found = federate(*arguments)
+    assert found["method"] == "federated borda"
+    assert found["note"].startswith("round 1 (refine) was not opened")
+    assert (found["exact"], found["rounds"]) == (None, 2)
+    check_scores(found, of(*SIZES))
+    rows = cells(run("federate", *arguments).stdout.splitlines())
+    facts = {row[0]: row[1:] for row in rows}
+    assert facts["method"] == ["federated borda, masked", "kemeny"]
+    assert facts["rounds, the first included"][0] == "2"
+
+
+# --- bad input ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["north", "south"], "only 2 of 2 clients would be in the sum"),
+        (["north"], "north.soc is one client"),
+        (["north", "south", "north"], "north.soc is given twice"),
+        (["north", "south", "absent"], "absent.soc: there is no such file"),
+        (["north", "south", "."], "is a folder"),
+        (["north", "south", "other"], "other.soc lacks Dée and adds Zed, compared with"),
+        (["north", "south", "fewer"], "fewer.soc lacks Dée, compared with"),
+        (["north", "--clients", "3", "--by", "region"], "give one"),
+        (["north", "south", "--clients", "3"], "--clients splits one file, and 2 are given"),
+        (["north", "--clients", "4"], "3 rankings cannot be split among 4 clients"),
+        (["north", "--clients", "1"], "nobody to hide among"),
+        (["north", "--by", "region"], "there is no column 'region'"),
+        (["*", "--drop", "nowhere"], "there is no client 'nowhere'; they are north"),
+        (["*", "--drop", "south:lunch"], "'lunch' is not one of share, mask, unmask"),
+        (["*", "--drop", "south", "--drop", "south.soc:share"], "dropped twice"),
+        (["*", "--drop", "south", "--drop", "west"], "only 3 of 5 clients would stay"),
+        (["*", "--threshold", "2"], "threshold must be more than half of the 5 clients"),
+        (["*", "--method", "copeland"], "'copeland'"),
+        (["*", "--method", "kemeny", "--unquantized"], "--unquantized goes with --method borda"),
+        (["*", "--window", "2"], "--window goes with --method kemeny"),
+        (["*", "--method", "lehmer", "--unquantized"], "--unquantized goes with --method borda"),
+        (["*", "--low-bits", "2"], "--low-bits goes with --method lehmer"),
+        (["*", "--method", "lehmer", "--low-bits", "few"], "not 'few'"),
+        (
+            ["*", "--method", "lehmer", "--low-bits", "32"],
+            "--low-bits must be a whole number up to",
+        ),
+        (
+            ["*", "--method", "lehmer", "--low-bits", "paper", "--phi", "0.9"],
+            "--low-bits paper: phi is too large",
+        ),
+        (["*", "--choices", "a", "--layout", "ranks"], "--choices goes with --layout ballots"),
+        (["*", "--max-samples", "4"], "client 'south' has 5 rankings, more than --max-samples 4"),
+        (["*", "--phi", "nan"], "phi"),
+        (["*", "--out", "absent/consensus.csv"], "there is no folder"),
+        ([], "FILE"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line_and_leaves_nothing(files, tmp_path, arguments, named):
+    write_soc(tmp_path / "other.soc", (*LABELS[:3], "Zed"), RANKINGS["north"])
+    write_soc(tmp_path / "fewer.soc", LABELS[:3], [(0, 1, 2)])
+    known = {"*": files, ".": [tmp_path]} | {
+        name: [tmp_path / f"{name}.soc"] for name in (*SIZES, "absent", "other", "fewer")
+    }
+    values = [
+        value
+        for i, word in enumerate(arguments)
+        for value in (known.get(word, [word]) if i == 0 or arguments[0] != "*" else [word])
+    ]
+    out = [] if "--out" in arguments else ["--out", tmp_path / "consensus.csv"]
+    before = sorted(tmp_path.rglob("*"))
+    assert named in refused(run("federate", *values, *out))
+    assert sorted(tmp_path.rglob("*")) == before

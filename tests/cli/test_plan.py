@@ -1,0 +1,120 @@
+"""``fedrank plan`` and ``fedrank reproduce``, run as processes."""
+
+import json
+
+import pytest
+
+import fedrank as fr
+from helpers.command import cells, in_terminal, refused, run, visible
+
+ASKED = ["--items", "5", "--clients", "4", "--phi", "0.4"]
+
+
+def test_plan_stands_beside_theory_and_bits():
+    done = run("plan", *ASKED, "--method", "all", "--seed", "3")
+    assert done.returncode == 0
+    rows = {row[0]: row[1:] for row in cells(done.stdout.splitlines())}
+    for method in ("borda", "lehmer"):
+        found = fr.plan(method, n=5, phi=0.4, clients=4, rng=3)
+        proved = fr.theory.samples(method, 5, 0.4, 0.05, 4).proved
+        assert rows[method][:2] == ["0.4", f"{found.samples:,}"]
+        assert rows[method][3] == f"{proved:,}"
+    assert rows["Borda"] == ["25", "4"]  # 5 entries of 0..16
+    assert rows["Lehmer, nearest"] == ["16", "2"]  # digits up to 4, 8, 12 and 16
+
+
+def test_plan_in_json():
+    done = run("plan", *ASKED, "--json", "--seed", "3")
+    told = json.loads(done.stdout)
+    found = fr.plan("borda", n=5, phi=0.4, clients=4, rng=3)
+    assert (told["samples"], told["message_bits"]) == (found.samples, found.message_bits)
+    assert told["points"][0]["samples"] == 1
+    assert told["theory"]["theorem"] == 2
+    assert told["bits"]["Borda"] == 25
+    assert told["estimated_seconds"] > 0
+
+
+def test_unknown_phi_gives_a_table():
+    done = run("plan", "--items", "3", "--clients", "4", "--json")
+    told = json.loads(done.stdout)
+    assert [each["phi"] for each in told] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    assert all(each["samples"] for each in told)
+
+
+def test_where_no_theorem_applies_the_table_says_so():
+    done = run(
+        "plan",
+        "--items",
+        "4",
+        "--clients",
+        "4",
+        "--phi",
+        "0.8",
+        "--method",
+        "lehmer",
+        "--limit",
+        "16",
+    )
+    rows = {row[0]: row[1:] for row in cells(done.stdout.splitlines())}
+    assert rows["lehmer"][3] == "none applies"
+
+
+def test_theorems_are_not_on_distance():
+    done = run("plan", *ASKED, "--distance", "1", "--json")
+    told = json.loads(done.stdout)
+    assert told["samples"] == fr.plan("borda", n=5, phi=0.4, clients=4, distance=1, rng=0).samples
+    assert told["theory"]["proved"] is None
+
+
+def test_plan_draws_its_picture(tmp_path):
+    done = run("plan", *ASKED, "--picture", tmp_path / "plan.png")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "plan.png").read_bytes()[1:4] == b"PNG"
+
+
+def test_plan_fits_a_terminal():
+    code, shown = in_terminal("plan", *ASKED, width=80)
+    assert code == 0
+    assert max(map(len, visible(shown))) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--delta", "2"], "delta must be above 0 and below 1, not 2"),
+        (["--phi", "1.5"], "phi must be"),
+        (["--distance", "0"], "distance must be above 0"),
+        (["--method", "pivot"], "'pivot'"),
+        (["--distance", "1", "--delta", "0"], "delta must be"),
+        (["--picture", "plan.gif"], "should end in"),
+    ],
+)
+def test_bad_plans_are_refused_in_one_line(arguments, named):
+    assert named in refused(run("plan", *ASKED, *arguments))
+
+
+def test_reproduce_makes_what_it_says(tmp_path):
+    done = run("reproduce", "bins", "--out", tmp_path, "--repetitions", "10", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    (told,) = json.loads(done.stdout)
+    assert told["table"] == str(tmp_path / "bins.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bins.csv", "bins.png", "bins.svg"]
+
+
+def test_reproduce_lists_its_figures():
+    done = run("reproduce", "--list", "--json")
+    titles = json.loads(done.stdout)
+    assert {"bins", "sushi", "jester", "luad", "lusc", "maine"} <= set(titles)
+    assert sum(name.startswith("synthetic") for name in titles) == 12
+
+
+def test_reproduce_says_how_to_get_data(tmp_path):
+    done = run("reproduce", "maine", "--out", tmp_path / "out", "--data", tmp_path)
+    assert "'fedrank data fetch maine'" in refused(done)
+    passed = run("reproduce", "real", "--out", tmp_path / "out", "--data", tmp_path)
+    assert passed.returncode == 0
+    assert passed.stdout.count("was passed over") == 5
+
+
+def test_reproduce_refuses_what_it_does_not_know(tmp_path):
+    assert "there is no figure 'fig9'" in refused(run("reproduce", "fig9", "--out", tmp_path))

@@ -1,0 +1,419 @@
+"""The catalogue, and fetching from a server on this machine that behaves in every way."""
+
+import gzip
+import hashlib
+import io
+import re
+import sys
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from fedrank import data
+from fedrank.data import catalogue, download
+from fedrank.data.catalogue import CATALOGUE, DataSet, File
+from helpers.realdata import DATA
+
+CONTENT = bytes(range(256)) * 1000
+HALF = len(CONTENT) // 2
+
+
+class Home(BaseHTTPRequestHandler):
+    """Serves `content` in the way that `server.manner` says."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        server = self.server
+        wanted = self.headers["Range"]
+        server.asked.append((self.path, wanted))
+        self.start = int(re.fullmatch(r"bytes=(\d+)-", wanted)[1]) if wanted else 0
+        self.content = server.content
+        getattr(self, server.manner)()
+
+    def send(self, code, body, claimed=None, **headers):
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(body) if claimed is None else claimed))
+        for key, value in headers.items():
+            self.send_header(key.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = True
+
+    def ranges(self):
+        if not self.start:
+            return self.send(200, self.content)
+        end = len(self.content) - 1
+        return self.send(
+            206,
+            self.content[self.start :],
+            Content_Range=f"bytes {self.start}-{end}/{len(self.content)}",
+        )
+
+    def no_ranges(self):
+        self.send(200, self.content)
+
+    def wrong_range(self):
+        if not self.start:
+            return self.send(200, self.content)
+        return self.send(206, self.content[:9], Content_Range=f"bytes 0-8/{len(self.content)}")
+
+    def no_such_range(self):
+        return self.send(416, b"") if self.start else self.send(200, self.content)
+
+    def cut(self):
+        self.send(200, self.content[:HALF], claimed=len(self.content))
+
+    def cut_in_chunks(self):
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.write(b"%x\r\n" % HALF + self.content[:HALF] + b"\r\n")
+        self.close_connection = True
+
+    def endless(self):
+        self.send_response(200)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        try:
+            while True:
+                self.wfile.write(self.content)
+        except OSError:
+            self.close_connection = True
+
+    def missing(self):
+        self.send(404, b"no")
+
+    def silent(self):
+        self.server.done.wait(30)
+        self.close_connection = True
+
+    def stalling(self):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.content)))
+        self.end_headers()
+        self.wfile.write(self.content[:HALF])
+        self.wfile.flush()
+        self.silent()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def home(monkeypatch):
+    monkeypatch.setenv("no_proxy", "*")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Home)
+    server.content, server.manner, server.asked = CONTENT, "ranges", []
+    server.done = threading.Event()
+    server.url = f"http://127.0.0.1:{server.server_port}/a.bin"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    enter(monkeypatch, server.url)
+    yield server
+    server.done.set()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def enter(monkeypatch, *urls, name="a.bin", content=CONTENT, **more):
+    """Put a data set of one file into the catalogue."""
+    file = File(name, len(content), hashlib.sha256(content).hexdigest(), urls, **more)
+    entry = DataSet("made-up", "made up", 1, 1, "made", (file,), "", "", "", "")
+    monkeypatch.setitem(CATALOGUE, "made-up", entry)
+
+
+def here(folder):
+    """All files of a data folder, by name."""
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# --- fetch ---
+
+
+def test_a_file_comes_whole_and_is_not_fetched_twice(home, tmp_path):
+    for _ in range(2):
+        assert data.fetch("made-up", tmp_path) == {"a.bin": tmp_path / "made" / "a.bin"}
+    assert here(tmp_path) == {"a.bin": CONTENT}
+    assert home.asked == [("/a.bin", None)]
+
+
+@pytest.mark.parametrize("manner", ["cut", "cut_in_chunks"])
+def test_a_download_that_breaks_off_is_continued(home, tmp_path, manner):
+    home.manner = manner
+    with pytest.raises(ValueError, match=r"ended early.*a\.bin\.part keeps what has come"):
+        data.fetch("made-up", tmp_path)
+    assert here(tmp_path) == {"a.bin.part": CONTENT[:HALF]}
+    home.manner = "ranges"
+    data.fetch("made-up", tmp_path)
+    assert here(tmp_path) == {"a.bin": CONTENT}
+    assert home.asked[1:] == [("/a.bin", f"bytes={HALF}-")]
+
+
+@pytest.mark.parametrize("manner", ["no_ranges", "wrong_range", "no_such_range"])
+def test_a_server_that_cannot_continue_sends_it_all_again(home, tmp_path, manner):
+    part = tmp_path / "made" / "a.bin.part"
+    part.parent.mkdir()
+    part.write_bytes(b"x" * HALF)  # whatever was there: it goes
+    home.manner = manner
+    data.fetch("made-up", tmp_path)
+    assert here(tmp_path) == {"a.bin": CONTENT}
+    assert home.asked[0][1] == f"bytes={HALF}-"
+
+
+@pytest.mark.parametrize("part", [b"x" * HALF, b"x" * len(CONTENT), b"x" * 2 * len(CONTENT)])
+def test_a_part_that_proves_wrong_is_thrown_away(home, tmp_path, part):
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "a.bin.part").write_bytes(part)
+    data.fetch("made-up", tmp_path)
+    assert here(tmp_path) == {"a.bin": CONTENT}
+    assert home.asked[-1] == ("/a.bin", None)
+
+
+def test_a_part_that_is_whole_needs_no_server(home, tmp_path):
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "a.bin.part").write_bytes(CONTENT)
+    data.fetch("made-up", tmp_path)
+    assert here(tmp_path) == {"a.bin": CONTENT}
+    assert home.asked == []
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (CONTENT[::-1], "its SHA-256 is [0-9a-f]{64} and not"),
+        (CONTENT[:-1], f"has {len(CONTENT) - 1} bytes and not {len(CONTENT)}"),
+        (CONTENT + b"x", f"has {len(CONTENT) + 1} bytes and not {len(CONTENT)}"),
+        (b"", "has 0 bytes"),
+    ],
+)
+def test_another_file_is_refused_and_not_kept(home, tmp_path, content, problem):
+    home.content = content
+    with pytest.raises(ValueError, match=problem):
+        data.fetch("made-up", tmp_path)
+    assert here(tmp_path) == {}
+
+
+def test_a_server_that_never_ends_is_left(home, tmp_path):
+    home.manner = "endless"
+    with pytest.raises(ValueError, match="its size is"):
+        data.fetch("made-up", tmp_path)
+    assert here(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("manner", "problem", "kept"),
+    [
+        ("missing", "404 Not Found", {}),
+        ("silent", "timed out", {}),
+        ("stalling", "timed out", {"a.bin.part": CONTENT[:HALF]}),
+    ],
+)
+def test_without_an_answer_it_says_what_to_do(home, tmp_path, manner, problem, kept):
+    home.manner = manner
+    with pytest.raises(ValueError, match=problem) as caught:
+        data.fetch("made-up", tmp_path, timeout=0.3)
+    said = str(caught.value)
+    assert "\n" not in said
+    assert f"download {home.url} by hand, put it at {tmp_path / 'made' / 'a.bin'}" in said
+    assert f"run 'fedrank data fetch made-up --folder {tmp_path}' again" in said
+    assert here(tmp_path) == kept
+
+
+def test_a_refused_connection_leaves_nothing(home, monkeypatch, tmp_path):
+    port = ThreadingHTTPServer(("127.0.0.1", 0), Home)
+    port.server_close()  # nobody listens there any more
+    enter(monkeypatch, f"http://127.0.0.1:{port.server_port}/a.bin")
+    with pytest.raises(ValueError, match=r"cannot fetch a\.bin .*refused.*by hand"):
+        data.fetch("made-up", tmp_path)
+    assert here(tmp_path) == {}
+    assert home.asked == []
+
+
+def test_the_second_home_is_asked_when_the_first_fails(home, monkeypatch, tmp_path):
+    enter(monkeypatch, "http://127.0.0.1:1/a.bin", home.url)
+    data.fetch("made-up", tmp_path)
+    assert here(tmp_path) == {"a.bin": CONTENT}
+
+
+def test_a_wrong_file_is_never_overwritten_unasked(home, tmp_path):
+    path = tmp_path / "made" / "a.bin"
+    path.parent.mkdir()
+    path.write_bytes(b"mine")
+    with pytest.raises(ValueError, match=r"is there, but its size is 4 bytes .*--replace"):
+        data.fetch("made-up", tmp_path)
+    assert here(tmp_path) == {"a.bin": b"mine"}
+    assert home.asked == []
+    home.manner = "missing"
+    with pytest.raises(ValueError, match="404"):
+        data.fetch("made-up", tmp_path, replace=True)
+    assert here(tmp_path) == {"a.bin": b"mine"}  # until the right one is whole
+    home.manner = "ranges"
+    data.fetch("made-up", tmp_path, replace=True)
+    assert here(tmp_path) == {"a.bin": CONTENT}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files that are open lock themselves")
+def test_two_at_once_do_not_write_the_same_file(home, tmp_path):
+    home.manner = "stalling"
+    said = []
+
+    def first():
+        try:
+            data.fetch("made-up", tmp_path, timeout=5)
+        except ValueError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    part = tmp_path / "made" / "a.bin.part"
+    while not (part.exists() and home.asked):
+        thread.join(0.01)
+    with pytest.raises(ValueError, match=r"a\.bin\.part is being written by another process"):
+        data.fetch("made-up", tmp_path)
+    home.done.set()
+    thread.join()
+    assert len(said) == 1
+    home.manner = "ranges"
+    data.fetch("made-up", tmp_path)
+    assert here(tmp_path) == {"a.bin": CONTENT}
+
+
+def test_a_file_without_a_home_says_how_it_is_made(monkeypatch, tmp_path):
+    enter(monkeypatch, name="t.gz", content=b"text\n", text_only=True, origin="stir well")
+    with pytest.raises(ValueError, match=r"t\.gz has no public home\. Make it: stir well\. .*put"):
+        data.fetch("made-up", tmp_path)
+    path = tmp_path / "made" / "t.gz"
+    path.write_bytes(gzip.compress(b"txet\n"))
+    with pytest.raises(ValueError, match="its SHA-256 is"):
+        data.fetch("made-up", tmp_path, replace=True)
+    path.write_bytes(gzip.compress(b"text\n")[:-3])
+    with pytest.raises(ValueError, match="gzip stream is broken"):
+        data.fetch("made-up", tmp_path)
+    for level in (1, 9):  # however it was compressed
+        path.write_bytes(gzip.compress(b"text\n", level))
+        assert data.fetch("made-up", tmp_path) == {"t.gz": path}
+
+
+def archive(**members):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as opened:
+        for name, content in members.items():
+            opened.writestr(f"folder/{name}.txt", content)
+    return made.getvalue()
+
+
+def test_members_of_an_archive_are_unpacked(home, monkeypatch, tmp_path):
+    home.content = archive(a="first", b="second")
+    enter(monkeypatch, home.url, name="a.zip", content=home.content, members=("b.txt",))
+    paths = data.fetch("made-up", tmp_path)
+    assert paths["b.txt"].read_text() == "second"
+    assert set(here(tmp_path)) == {"a.zip", "b.txt"}
+    paths["b.txt"].write_text("mine")
+    with pytest.raises(ValueError, match=r"b\.txt is there, but is not that of a\.zip"):
+        data.fetch("made-up", tmp_path)
+    assert paths["b.txt"].read_text() == "mine"
+    data.fetch("made-up", tmp_path, replace=True)
+    assert paths["b.txt"].read_text() == "second"
+    assert len(home.asked) == 1
+
+
+def test_an_archive_without_the_member_is_refused(home, monkeypatch, tmp_path):
+    home.content = archive(a="first")
+    enter(monkeypatch, home.url, name="a.zip", content=home.content, members=("b.txt",))
+    with pytest.raises(ValueError, match=r"there is no b\.txt in this archive"):
+        data.fetch("made-up", tmp_path)
+
+
+def test_bad_arguments_are_refused(home, tmp_path):
+    with pytest.raises(ValueError, match=r"no data set 'sashimi'; there are sushi, jester"):
+        data.fetch("sashimi", tmp_path)
+    for timeout in (0, -1, float("nan")):
+        with pytest.raises(ValueError, match="timeout must be more than 0"):
+            data.fetch("made-up", tmp_path, timeout=timeout)
+    assert home.asked == []
+
+
+@pytest.mark.usefixtures("home")
+def test_the_data_folder_is_the_one_of_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("FEDRANK_DATA", str(tmp_path / "there"))
+    assert data.fetch("made-up")["a.bin"] == tmp_path / "there" / "made" / "a.bin"
+
+
+@pytest.mark.parametrize(
+    ("platform", "variable", "value", "expected"),
+    [
+        ("linux", "XDG_CACHE_HOME", "/x/cache", "/x/cache/fedrank"),
+        ("linux", "XDG_CACHE_HOME", "relative", "/home/me/.cache/fedrank"),
+        ("linux", None, None, "/home/me/.cache/fedrank"),
+        ("darwin", None, None, "/home/me/Library/Caches/fedrank"),
+        ("win32", "LOCALAPPDATA", "/c/local", "/c/local/fedrank/Cache"),
+        ("win32", None, None, "/home/me/AppData/Local/fedrank/Cache"),
+    ],
+)
+def test_the_data_folder_is_the_platforms_cache(monkeypatch, platform, variable, value, expected):
+    for name in ("FEDRANK_DATA", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(download.sys, "platform", platform)
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/me"))
+    if variable:
+        monkeypatch.setenv(variable, value)
+    assert data.data_folder() == Path(expected)
+
+
+# --- the catalogue ---
+
+
+def test_entries_are_complete():
+    assert list(CATALOGUE) == [entry.name for entry in catalogue.SETS]
+    for entry in CATALOGUE.values():
+        assert all((entry.title, entry.citation, entry.licence, entry.note))
+        assert entry.home.startswith("https://")
+        assert hasattr(data, entry.reading.partition("(")[0])
+        for file in entry.files:
+            assert re.fullmatch("[0-9a-f]{64}", file.sha256)
+            assert file.size > 0
+            assert all(url.startswith("https://") for url in file.urls)
+            assert file.urls or (file.text_only and file.origin)
+            named = (file.name, *file.members)
+            assert any(name in entry.reading for name in named) or len(entry.files) > 1
+
+
+def test_stand_ins_say_what_the_paper_had():
+    for name, figure in ("luad", "501"), ("lusc", "491"), ("maine", "132,251"):
+        assert figure in CATALOGUE[name].note
+
+
+def read_by_the_catalogue(entry, folder):
+    """Run the call that an entry names, in its folder."""
+    names = {name: getattr(data, name) for name in data.__all__}
+    return eval(re.sub(r"'(\S+?)'", rf"r'{folder}/\1'", entry.reading), names)
+
+
+@pytest.mark.parametrize("name", [name for name in CATALOGUE if name != "sushi"])
+def test_real_files_are_those_of_the_catalogue(name):
+    entry = CATALOGUE[name]
+    folder = DATA / entry.folder
+    for file in entry.files:
+        path = folder / file.name
+        if not path.exists():
+            pytest.skip(f"{entry.folder}/{file.name} is absent: ../shared/data or FEDRANK_DATA")
+        opened = gzip.decompress(path.read_bytes()) if file.text_only else path.read_bytes()
+        assert (len(opened), hashlib.sha256(opened).hexdigest()) == (file.size, file.sha256)
+    assert set(download.states(entry, DATA).values()) == {"verified"}
+    assert list(data.fetch(name, DATA)) == [file.name for file in entry.files]  # no network
+    assert read_by_the_catalogue(entry, folder).ranks.shape == (entry.rankings, entry.items)
+
+
+def test_real_sushi_has_the_regions_of_the_paper():
+    folder = DATA / "sushi"
+    if not (folder / "sushi3-2016.zip").exists():
+        pytest.skip("sushi/sushi3-2016.zip is absent: its licence forbids passing it on")
+    data.fetch("sushi", DATA)
+    parts = read_by_the_catalogue(CATALOGUE["sushi"], folder)
+    sizes = [224, 186, 142, 2397, 87, 412, 978, 213, 88, 254]
+    assert [len(part) for part in parts.values()] == sizes

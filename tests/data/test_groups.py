@@ -1,0 +1,168 @@
+"""`read_groups`: one file, of which a column says whose each row is."""
+
+import tracemalloc
+
+import numpy as np
+import polars
+import pytest
+
+from fedrank import data
+from helpers.paths import SAMPLES
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(name, content):
+        path = tmp_path / name
+        path.write_text(content, encoding="utf-8")
+        return path
+
+    return make
+
+
+def sizes(parties):
+    return {party: len(rankings) for party, rankings in parties.items()}
+
+
+@pytest.mark.parametrize("name", ["cvr.csv", "cvr.xlsx"])
+def test_precincts_together_are_the_whole_sheet(name):
+    parties = data.read_groups(SAMPLES / name, "Precinct", rng=5)
+    assert sizes(parties) == {"Orono": 2, "Bangor": 2}  # the blank ballot is nobody's
+    whole = data.read_ballots(SAMPLES / name, rng=5)
+    assert np.concatenate([p.ranks for p in parties.values()]).tolist() == whole.ranks.tolist()
+    assert {party.items for party in parties.values()} == {whole.items}
+
+
+def test_ballot_options_decide_whose_ballots_count():
+    parties = data.read_groups(SAMPLES / "cvr.csv", "Precinct", keep_blank=True, rng=5)
+    assert sizes(parties) == {"Orono": 2, "Bangor": 3}
+    stopped = data.read_groups(SAMPLES / "cvr.csv", "Precinct", overvote="stop", rng=5)
+    assert sizes(stopped) == {"Orono": 1, "Bangor": 2}  # ballot 2 begins with an overvote
+    one = data.read_groups(SAMPLES / "cvr.csv", "Precinct", choices=["DEM Governor 2nd Choice"])
+    assert sizes(one) == {"Orono": 2, "Bangor": 2}
+
+
+@pytest.mark.parametrize(
+    ("content", "ranks"),
+    [
+        ("ann,who,bob\n1,x,2\n2,y,1\n1,x,2\n", {"x": [[0, 1], [0, 1]], "y": [[1, 0]]}),
+        ("who,ann,bob\nx,0,1\ny,1,0\n", {"x": [[0, 1]], "y": [[1, 0]]}),
+        ("ann,bob,who\n0.5,2,7\n3,1,8\n", {"7": [[1, 0]], "8": [[0, 1]]}),
+        ("1st,2nd,who\nbob,ann,x\nann,bob,y\n", {"x": [[1, 0]], "y": [[0, 1]]}),
+        (",who,ann,bob\nr1,x,0,1\nr2,y,1,0\n", {"x": [[0, 1]], "y": [[1, 0]]}),
+        ("sample,who,ann,bob\ns1,x,9,1\ns2,y,1,9\n", {"x": [[0, 1]], "y": [[1, 0]]}),
+    ],
+)
+def test_the_rest_of_a_table_tells_what_it_is(write, content, ranks):
+    parties = data.read_groups(write("table.csv", content), " who ", rng=1)
+    assert {party: mine.ranks.tolist() for party, mine in parties.items()} == ranks
+    assert all(mine.items == ("ann", "bob") for mine in parties.values())
+
+
+def test_parquet_has_columns_too(tmp_path):
+    frame = polars.DataFrame({"ann": [0, 1, 0], "who": ["x", "y", "x"], "bob": [1, 0, 1]})
+    frame.write_parquet(tmp_path / "votes.parquet")
+    parties = data.read_groups(tmp_path / "votes.parquet", "who")
+    assert {party: mine.ranks.tolist() for party, mine in parties.items()} == {
+        "x": [[0, 1], [0, 1]],
+        "y": [[1, 0]],
+    }
+
+
+def test_parquet_may_hold_ballots(tmp_path):
+    columns = {"who": ["x", "x", "y"], "rank1": ["ann", None, "bob"], "rank2": ["bob", None, "ann"]}
+    polars.DataFrame(columns).write_parquet(tmp_path / "votes.parquet")
+    parties = data.read_groups(tmp_path / "votes.parquet", "who")
+    assert {party: mine.ranks.tolist() for party, mine in parties.items()} == {
+        "x": [[0, 1]],  # the empty ballot is nobody's
+        "y": [[1, 0]],
+    }
+
+
+def test_a_header_without_a_corner_is_that_of_the_columns_after_the_names(write):
+    parties = data.read_groups(write("table.csv", "ann,who,bob\ns1,9,7,1\ns2,1,8,9\n"), "who")
+    assert {party: mine.ranks.tolist() for party, mine in parties.items()} == {
+        "7": [[0, 1]],
+        "8": [[1, 0]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("layout", "options", "problem"),
+    [
+        ("ballots", {"overvote": "drop"}, "overvote must be"),
+        ("expression", {"genes_in": "cells"}, "genes_in must be"),
+        ("expression", {"ties": "flip"}, "ties must be"),
+        ("scores", {"ties": "flip"}, "ties must be"),
+    ],
+)
+def test_bad_options_are_refused(write, layout, options, problem):
+    file = write("table.csv", "sample,who,ann,bob\ns1,x,9,1\n")
+    with pytest.raises(ValueError, match=problem):
+        data.read_groups(file, "who", layout, **options)
+
+
+def test_a_forced_layout_is_read_as_told(write):
+    file = write("table.csv", "ann,bob,who\n1,2,x\n")
+    assert data.read_groups(file, "who", "scores")["x"].ranks.tolist() == [[1, 0]]
+    assert data.read_groups(file, "who", "ranks", base=1)["x"].ranks.tolist() == [[0, 1]]
+    with pytest.raises(ValueError, match=r"table\.csv, line 2.*pass base=1"):
+        data.read_groups(file, "who", "ranks")
+
+
+def test_genes_may_be_chosen(write):
+    file = write("table.csv", "sample,who,TP53,EGFR,MYC\ns1,x,9,1,5\n")
+    parties = data.read_groups(file, "who", "expression", genes=["MYC", "TP53"])
+    assert parties["x"].items == ("MYC", "TP53")
+    assert parties["x"].ranks.tolist() == [[1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("content", "by", "problem"),
+    [
+        ("ann,bob,who\n0,1,x\n", "whom", r"no column 'whom'; there are ann, bob, who"),
+        ("ann,bob,who\n", "who", r"no row under the header"),
+        ("who\nx\n", "who", r"no other column"),
+        ("ann,bob,who\n0,1,x\n1,0,\n", "who", r"line 3: the cell under 'who' is empty"),
+        ("ann,bob,who\n0,1,x\n1,1,y\n", "who", r"line 3: .*1 is used twice"),
+        ("ann,bob,who\n0,1,x\n1,0,y,3\n", "who", r"line 3: 3 columns where the header has 2"),
+        ("gene,chromosome,s1\nTP53,17,1\n", "chromosome", r"genes are in the rows"),
+    ],
+)
+def test_bad_tables_are_refused_with_their_place(write, content, by, problem):
+    with pytest.raises(ValueError, match=rf"table\.csv.*{problem}"):
+        data.read_groups(write("table.csv", content), by)
+
+
+def test_memory_does_not_grow_with_the_file(write):
+    rng = np.random.default_rng(0)
+    head = ",".join(["who", *(f"g{i}" for i in range(1000))])
+    rows = [",".join([f"p{i % 2}", *map(repr, rng.random(1000).tolist())]) for i in range(500)]
+    file = write("table.csv", "\n".join([head, *rows]))
+    del rows
+    assert file.stat().st_size > 9e6
+    data.read_groups(SAMPLES / "cvr.csv", "Precinct")  # what is loaded once
+    tracemalloc.start()
+    try:
+        parties = data.read_groups(file, "who", "scores", rng=1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert sizes(parties) == {"p0": 250, "p1": 250}
+    # The rankings of all, and of each.
+    assert peak - 2 * sum(mine.ranks.nbytes for mine in parties.values()) < 5e6
+
+
+def test_a_layout_without_columns_is_refused():
+    with pytest.raises(ValueError, match="layout must be one of ballots, expression, ranks"):
+        data.read_groups(SAMPLES / "cvr.csv", "Precinct", "preflib")
+
+
+def test_ties_and_gaps_of_ballots_can_be_kept():
+    parties = data.read_groups(SAMPLES / "cvr.csv", "Precinct", complete=False)
+    levels = {party: rankings.ranks.tolist() for party, rankings in parties.items()}
+    assert levels == {"Orono": [[0, 1, -1], [1, -1, 0]], "Bangor": [[-1, 0, -1], [-1, -1, 0]]}
+    with pytest.raises(ValueError, match="a blank ballot ranks nothing"):
+        data.read_groups(SAMPLES / "cvr.csv", "Precinct", complete=False, keep_blank=True)
+    with pytest.raises(ValueError, match="kept of ballots only, and this is scores"):
+        data.read_groups(SAMPLES / "ranks.csv", "ann", complete=False)

@@ -1,0 +1,115 @@
+"""Runs the ``fedrank`` command as its users do: piped, and in a terminal."""
+
+import os
+import re
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from helpers import reference
+
+COMMAND = Path(sysconfig.get_path("scripts")) / "fedrank"
+PLAIN = {"NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
+ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def run(*arguments, **environment):
+    """Run the command with its output piped."""
+    kept = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+    return subprocess.run(
+        [COMMAND, *map(str, arguments)],
+        env=kept | PLAIN | environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+def in_terminal(*arguments, width=80, **environment):
+    """Exit code and output of the command in a pseudo-terminal of so many columns."""
+    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
+    import fcntl  # noqa: PLC0415  not on all systems
+    import struct  # noqa: PLC0415
+    import termios  # noqa: PLC0415
+
+    main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
+    process = subprocess.Popen(
+        [COMMAND, *map(str, arguments)],
+        env=kept | {"TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"} | environment,
+        stdin=side,
+        stdout=side,
+        stderr=side,
+    )
+    os.close(side)
+    shown = b""
+    try:
+        while part := os.read(main, 65536):
+            shown += part
+    except OSError:  # Linux's way of saying that the other side is closed
+        pass
+    os.close(main)
+    return process.wait(timeout=120), shown.decode()
+
+
+def visible(shown):
+    """Lines as they stand on the screen."""
+    return ANSI.sub("", shown).replace("\r", "").splitlines()
+
+
+def cells(lines):
+    """Cells of the tables' rows, folded ones put together."""
+    rows = []
+    for line in lines:
+        if line.startswith("│"):
+            row = [cell.strip() for cell in line.strip("│").split("│")]
+            if row[0] or not rows:
+                rows.append(row)
+            else:
+                rows[-1] = [a + b for a, b in zip(rows[-1], row, strict=True)]
+    return rows
+
+
+def refused(done):
+    """The one line by which the command refuses."""
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("fedrank: ")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.endswith("\n")
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def kemeny_score(consensus, rankings):
+    """Mean Kendall distance, divided by the number of items (M1)."""
+    total = sum(reference.kendall(consensus, r) for r in rankings)
+    return total / (len(rankings) * len(consensus))
+
+
+def ranks_of(document, labels):
+    """Positions of the labels in the consensus of a JSON document."""
+    place = {row["item"]: row["place"] for row in document["consensus"]}
+    assert [row["place"] for row in document["consensus"]] == list(range(len(labels)))
+    return tuple(place[label] for label in labels)
+
+
+def write_ranks(path, labels, rankings):
+    """A CSV of ranks from 0."""
+    rows = [labels, *rankings]
+    path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def write_soc(path, labels, rankings):
+    """A PrefLib file, every ranking a line."""
+    orders = [",".join(str(item + 1) for item in reference.inverse(r)) for r in rankings]
+    names = [f"# ALTERNATIVE NAME {i}: {label}" for i, label in enumerate(labels, 1)]
+    head = ["# DATA TYPE: soc", f"# NUMBER ALTERNATIVES: {len(labels)}"]
+    lines = [*head, f"# NUMBER VOTERS: {len(orders)}", *names, *(f"1: {o}" for o in orders)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
