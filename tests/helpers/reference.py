@@ -3,6 +3,7 @@
 A ranking is a sequence: entry ``i`` is the position of item ``i``, 0 the best.
 """
 
+import random
 from collections import Counter
 from fractions import Fraction
 from functools import cache
@@ -120,6 +121,12 @@ def sample(phi, center, random):
     ]
     around_identity = decode(digits)
     return tuple(around_identity[place] for place in center)
+
+
+def random_profile(seed, n, m):
+    """Rankings drawn uniformly: m, of n items."""
+    source = random.Random(seed)
+    return [tuple(source.sample(range(n), n)) for _ in range(m)]
 
 
 def bits_for(most):
@@ -316,6 +323,13 @@ def refine_pairs(announced, window):
     return [pair for pair in band if not any(near(ranking, *pair) for ranking in earlier)]
 
 
+def known_pairs(announced, window):
+    """All pairs asked in any round."""
+    rounds = range(1, len(announced) + 1)
+    asked = [refine_pairs(announced[:count], window) for count in rounds]
+    return [frozenset(pair) for pairs in asked for pair in pairs]
+
+
 def refine_bits(clients, samples):
     """Bits of a margin in two's complement: -most to most must fit."""
     bits = 1
@@ -353,6 +367,12 @@ def half_distance(ranking, ballot):
         else:
             total += (levels[a] < levels[b]) != (ranking[a] < ranking[b])
     return total
+
+
+def least_half_distance(ballots):
+    """Least sum of half distances of any ranking, by enumeration."""
+    everyone = permutations(range(len(ballots[0])))
+    return min(sum(half_distance(r, b) for b in ballots) for r in everyone)
 
 
 def pack(entries, widths):

@@ -1,6 +1,5 @@
-"""Partial rankings: by mid-ranks, half counts and margins, against their definitions."""
+"""Partial rankings: their levels, their completion, and their consensus in one place (M17)."""
 
-import json
 import pickle
 from fractions import Fraction
 from itertools import permutations
@@ -15,10 +14,8 @@ from fedrank import (
     Lehmer,
     PartialRankings,
     Rankings,
-    Study,
     aggregate,
     data,
-    federate,
     footrule_distance,
     kemeny_score,
     kendall_distance,
@@ -26,32 +23,13 @@ from fedrank import (
     pairwise_counts,
 )
 from fedrank.schemes import Dispersion, Refine
-from fedrank.schemes import from_json as scheme_from_json
 from helpers import reference
 from helpers.paths import SAMPLES
-
-
-def rows(n):
-    """Positions of n items, of which not all are unranked."""
-    return st.lists(st.integers(-1, n), min_size=n, max_size=n).filter(lambda row: max(row) >= 0)
-
-
-def profiles(most_items, most_rows=6):
-    return st.integers(1, most_items).flatmap(
-        lambda n: st.lists(rows(n), min_size=1, max_size=most_rows)
-    )
-
-
-def federations(most_items, most_clients=4):
-    return st.integers(1, most_items).flatmap(
-        lambda n: st.lists(
-            st.lists(rows(n), min_size=1, max_size=4), min_size=1, max_size=most_clients
-        )
-    )
+from helpers.strategies import partial, profiles
 
 
 def weighted(most_items):
-    return profiles(most_items).flatmap(
+    return profiles(most_items, rows=partial).flatmap(
         lambda ballots: st.tuples(
             st.just(ballots),
             st.lists(st.integers(0, 3), min_size=len(ballots), max_size=len(ballots)).filter(sum),
@@ -59,27 +37,14 @@ def weighted(most_items):
     )
 
 
-def some_ballots(seed, count, n):
-    """Ballots of which few are complete."""
-    rng = np.random.default_rng(seed)
-    positions = rng.integers(-1, n, (count, n))
-    positions[:, 0] = np.maximum(positions[:, 0], 0)
-    return PartialRankings(positions)
-
-
 def mean(values):
     return [sum(column) / len(values) for column in zip(*values, strict=True)]
-
-
-def least_half_distance(ballots):
-    everyone = permutations(range(len(ballots[0])))
-    return min(sum(reference.half_distance(r, b) for b in ballots) for r in everyone)
 
 
 # --- what a partial ranking is ---
 
 
-@given(rows(6))
+@given(partial(6))
 def test_levels_are_dense_and_in_the_order_of_the_positions(row):
     used = sorted({position for position in row if position >= 0})
     expected = [-1 if position == -1 else used.index(position) for position in row]
@@ -91,13 +56,13 @@ def test_a_complete_ranking_is_its_own_levels(ranking):
     assert PartialRankings(ranking).ranks.tolist() == [ranking]
 
 
-@given(rows(6))
+@given(partial(6))
 def test_scores_give_the_levels_of_their_order(row):
     scores = [np.nan if position == -1 else 0.5 - position for position in row]
     assert PartialRankings.from_scores(scores) == PartialRankings(row)
 
 
-@given(rows(6), st.randoms())
+@given(partial(6), st.randoms())
 def test_orders_give_the_levels_of_their_groups(row, random):
     used = sorted({position for position in row if position >= 0})
     order = [["abcdef"[i] for i in range(6) if row[i] == position] for position in used]
@@ -159,7 +124,7 @@ def test_rows_labels_and_copies_are_kept():
     assert len(PartialRankings(np.empty((0, 3), dtype=int))) == 0
 
 
-@given(rows(6), st.integers(0, 99))
+@given(partial(6), st.integers(0, 99))
 def test_completion_keeps_what_is_ordered(row, seed):
     (levels,) = reference.unranked_last([row])
     (ranking,) = PartialRankings(row).complete(rng=seed).ranks.tolist()
@@ -208,17 +173,19 @@ def test_pairwise_counts_leave_out_ties(case):
     assert counts.tolist() == reference.pairwise(repeated)
 
 
-@given(profiles(5))
+@given(profiles(5, rows=partial))
 def test_kemeny_is_the_best_of_all_rankings(ballots):
     votes = PartialRankings(ballots)
     found = aggregate(votes, "kemeny")
     assert found.exact
     scale = len(ballots) * votes.n
-    assert found.objective == pytest.approx(float(least_half_distance(ballots) / scale), abs=1e-12)
+    assert found.objective == pytest.approx(
+        float(reference.least_half_distance(ballots) / scale), abs=1e-12
+    )
     assert found.objective == found.lower_bound == kemeny_score(found, votes)
 
 
-@given(profiles(5))
+@given(profiles(5, rows=partial))
 def test_pivot_knows_its_objective(ballots):
     votes = PartialRankings(ballots)
     found = aggregate(votes, "pivot", rng=0)
@@ -258,249 +225,6 @@ def test_methods_of_complete_rankings_say_what_to_do(method):
 def test_what_needs_complete_rankings_says_what_to_do(use):
     with pytest.raises(ValueError, match=r"complete them, PartialRankings.complete\(rng=…\), or"):
         use(PartialRankings([[0, 0]]))
-
-
-# --- Borda's messages ---
-
-
-@given(federations(6))
-def test_exact_borda_sends_doubled_mid_ranks_and_is_central_borda_to_the_bit(parts):
-    n, together = len(parts[0][0]), [ballot for part in parts for ballot in part]
-    scheme = Borda(n, len(parts), quantize=False, max_samples=4, partial=True)
-    messages = [scheme.encode(part) for part in parts]
-    for part, message in zip(parts, messages, strict=True):
-        sums = [2 * sum(column) for column in zip(*map(reference.mid_ranks, part), strict=True)]
-        assert message.tolist() == (sums if n > 1 else [])
-    widths = [segment.bits for segment in scheme.segments for _ in range(segment.entries)]
-    assert widths == reference.borda_widths(n, len(parts), 2 * 4)
-    found = scheme.decode(sum(messages), len(parts), ties="index")
-    central = aggregate(PartialRankings(together), ties="index")
-    assert found.ranks.tolist() == central.ranks.tolist()
-    assert found.scores.tolist() == central.scores.tolist()
-    assert found.ties == central.ties
-
-
-@given(profiles(6), st.sampled_from([0.0, 0.3, 0.6, 0.95]))
-def test_quantized_borda_sends_the_places_nearest_to_mean_mid_ranks(ballots, phi):
-    n = len(ballots[0])
-    scheme = Borda(n, 3, phi, partial=True)
-    assert scheme.segments == Borda(n, 3, phi).segments
-    places = reference.borda_places([*map(reference.mid_ranks, ballots)], phi)
-    message = scheme.encode(ballots).tolist()
-    assert all(sent in near for sent, near in zip(message, places, strict=False))
-    assert len(message) == (n if n > 1 else 0)
-
-
-@pytest.mark.parametrize(
-    "total",
-    [
-        [0, 1, 2],  # of half a ballot
-        [0, 2, 4],  # of one ballot, by two clients
-        [1, 5, 9],  # of two ballots and a half
-        [0, 14, 28],  # of more than both may hold
-        [0, 4, 7],
-        [0, 3, 9],  # the best two take more than two places
-    ],
-)
-def test_sums_that_no_partial_rankings_have_are_refused(total):
-    scheme = Borda(3, clients=2, quantize=False, max_samples=3, partial=True)
-    assert scheme.decode([0, 4, 8], survivors=2).order.tolist() == [0, 1, 2]
-    with pytest.raises(ValueError, match="no rankings of so many clients have these sums"):
-        scheme.decode(total, survivors=2)
-
-
-def test_max_samples_counts_ballots():
-    scheme = Borda(3, clients=2, quantize=False, max_samples=2, partial=True)
-    assert scheme.encode([[0, 0, 0]] * 2).tolist() == [4, 4, 4]
-    with pytest.raises(ValueError, match="3 rankings are more than the scheme's max_samples of 2"):
-        scheme.encode([[0, 0, 0]] * 3)
-    with pytest.raises(ValueError, match="no rankings"):
-        scheme.encode(PartialRankings(np.empty((0, 3), dtype=int)))
-
-
-# --- Refine's messages ---
-
-
-@given(federations(6), st.integers(1, 5), st.booleans(), st.randoms())
-def test_margins_leave_out_ties_and_prove_what_is_best(parts, window, counts, random):
-    n, together = len(parts[0][0]), [ballot for part in parts for ballot in part]
-    announced = random.sample(range(n), n)
-    scheme = Refine(announced, len(parts), window, counts, max_samples=4, partial=True)
-    bits = reference.refine_bits(len(parts), 4)
-    messages = [scheme.encode(part) for part in parts]
-    for part, message in zip(parts, messages, strict=True):
-        last = reference.unranked_last(part)
-        expected = reference.refine_message(last, [announced], window, bits, counts)
-        assert message.tolist() == expected
-    assert scheme.segments == Refine(announced, len(parts), window, counts, max_samples=4).segments
-    found = scheme.decode(sum(messages), len(parts))
-    distance = sum(reference.half_distance(found.ranks, b) for b in together)
-    assert distance <= sum(reference.half_distance(announced, b) for b in together)
-    if found.exact:
-        assert distance == least_half_distance(together)
-    if window >= n - 1:
-        assert found.exact
-    if found.objective is not None:
-        expected = float(distance / (len(together) * n))
-        assert found.objective == pytest.approx(expected, abs=1e-12)
-
-
-def test_a_proof_by_chains_counts_ties_one_half():
-    # 0 before 1 and 1 before 2 in all but half a ballot each of four: 0 before 2 in three at least.
-    ballots = [[0, 0, 1], [0, 1, 1], [0, 1, 2], [0, 1, 2]]
-    scheme = Refine([0, 1, 2], 1, window=1, counts=True, max_samples=4, partial=True)
-    found = scheme.decode(scheme.encode(ballots), survivors=1)
-    assert found.exact
-    # Four of five ballots tie each pair, and 5 - 2 - 2 is less than half of them.
-    ballots = [[0, 0, 1], [0, 1, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
-    scheme = Refine([0, 1, 2], 1, window=1, counts=True, max_samples=5, partial=True)
-    assert not scheme.decode(scheme.encode(ballots), survivors=1).exact
-
-
-def test_margins_of_either_parity_are_for_partial_rankings_only():
-    of = {"ranks": [0, 1, 2], "clients": 1, "window": 1, "max_samples": 9}
-    assert Refine(**of, partial=True).decode([1, 2], survivors=1).order.tolist() == [0, 1, 2]
-    with pytest.raises(ValueError, match="all even or all odd"):
-        Refine(**of).decode([1, 2], survivors=1)
-    with pytest.raises(ValueError, match="a margin is more than the number of rankings"):
-        Refine(**of, partial=True, counts=True).decode([1, 2, 1], survivors=1)
-
-
-def test_majorities_take_partial_rankings():
-    scheme = Refine([0, 1, 2], clients=1, window=2, majority=True, partial=True)
-    assert scheme.encode([[2, 1, -1], [0, 0, 0], [-1, -1, 0]])[0] == 0
-
-
-def test_margins_that_could_overflow_are_refused():
-    Refine([0, 1], clients=2**14, window=1, max_samples=2**16 - 1, partial=True)
-    with pytest.raises(ValueError, match=r"below 2\^31, 2\^30 if partial"):
-        Refine([0, 1], clients=2**14, window=1, max_samples=2**16, partial=True)
-
-
-# --- schemes are told ---
-
-
-@pytest.mark.parametrize(
-    "scheme",
-    [
-        Borda(4, 3, partial=True),
-        Borda(4, 3, quantize=False, max_samples=9, partial=True),
-        Refine([1, 0, 2], 3, window=1, counts=True, earlier=[[0, 1, 2]], partial=True),
-    ],
-)
-def test_the_flag_is_in_the_json_and_in_the_digest(scheme):
-    assert json.loads(scheme.to_json())["partial"] is True
-    again = scheme_from_json(scheme.to_json())
-    assert again == scheme
-    assert again.partial
-    without = json.loads(scheme.to_json())
-    del without["partial"]
-    complete = scheme_from_json(json.dumps(without))
-    assert not complete.partial
-    assert "partial" not in complete.to_json()
-    assert Study(complete).digest != Study(scheme).digest
-    assert "partial=True" in repr(scheme)
-
-
-def test_the_flag_is_true_or_false():
-    for make in (lambda: Borda(3, 2, partial=1), lambda: Refine([0, 1], 2, 1, partial="yes")):
-        with pytest.raises(ValueError, match="partial must be True or False"):
-            make()
-
-
-# --- federated ---
-
-
-@pytest.mark.parametrize(
-    ("scheme", "options"),
-    [
-        ("borda", {}),
-        ("borda", {"quantize": False, "max_samples": 20}),
-        ("kemeny", {"window": 2, "rounds": 3}),
-        ("kemeny", {"window": 2, "rounds": 2, "counts": True, "max_samples": 20}),
-        ("kemeny", {"window": 3, "majority": True}),
-    ],
-)
-def test_secure_equals_plain(scheme, options):
-    clients = some_ballots(1, 60, 8).split(5, rng=1)
-    secure, plain = (
-        federate(clients, scheme, secure, dropouts=[2], rng=3, **options)
-        for secure in (True, False)
-    )
-    assert secure.consensus.ranks.tolist() == plain.consensus.ranks.tolist()
-    assert secure.consensus.exact == plain.consensus.exact
-    assert secure.survivors == plain.survivors == [0, 1, 3, 4]
-    assert all(each.study.scheme.partial for each in secure.rounds)
-
-
-def test_refinement_is_never_worse_than_its_start():
-    for seed in range(10):
-        votes = some_ballots(seed, 40, 9)
-        near, nearer = (
-            federate(votes.split(4, rng=0), scheme, secure=False, rng=0).consensus
-            for scheme in ("borda", "kemeny")
-        )
-        assert kemeny_score(nearer, votes) <= kemeny_score(near, votes)
-
-
-def test_all_pairs_known_give_central_kemeny():
-    votes = some_ballots(5, 45, 8)
-    found = federate(votes.split(3, rng=0), "kemeny", rng=0, window=7, counts=True).consensus
-    central = aggregate(votes, "kemeny")
-    assert found.exact
-    assert central.exact
-    assert found.objective == pytest.approx(central.objective, abs=1e-12)
-    assert found.objective == pytest.approx(kemeny_score(found, votes), abs=1e-12)
-
-
-def test_complete_rankings_take_part_beside_partial_ones():
-    complete = Rankings([[0, 1, 2], [0, 2, 1]], items="abc")
-    partial = PartialRankings([[0, 0, -1]], items="abc")
-    result = federate([complete, partial, partial], "borda", quantize=False, max_samples=2)
-    assert result.consensus.scores.tolist() == [0.25, 1.0, 1.75]
-    assert result.consensus.items == ("a", "b", "c")
-    asked = federate([complete] * 3, "borda", partial=True, quantize=False, max_samples=2)
-    assert asked.study.scheme.partial
-    assert asked.consensus.scores.tolist() == [0, 1.5, 1.5]
-
-
-@pytest.mark.parametrize(
-    ("scheme", "options"), [("borda", {"partial": True}), (Borda(3, 3, partial=True), {})]
-)
-def test_arrays_are_read_as_partial_where_that_is_told(scheme, options):
-    ballots = [[[0, 0, -1]], [[0, 1, -1]], [[-1, 0, 1]]]
-    found = federate(ballots, scheme, rng=0, **options)
-    expected = federate([PartialRankings(each) for each in ballots], scheme, rng=0)
-    assert found.consensus.scores.tolist() == expected.consensus.scores.tolist()
-    assert found.study == expected.study
-    with pytest.raises(ValueError, match=r"client 0: row 0 .*-1 .* use PartialRankings"):
-        federate(ballots)
-
-
-def test_clients_count_by_their_ballots_without_quantizing():
-    many, few = PartialRankings([[0, 1, -1]] * 30), PartialRankings([[1, 0, -1]])
-    by_ballot = federate([many, few, few], "borda", quantize=False, max_samples=30)
-    assert by_ballot.consensus.order.tolist() == [0, 1, 2]
-    by_client = federate([many, few, few], "borda")
-    assert by_client.consensus.order.tolist() == [1, 0, 2]
-
-
-@pytest.mark.parametrize(
-    ("scheme", "options", "problem"),
-    [
-        ("lehmer", {}, "Lehmer codes are of complete rankings: complete these, .* or use borda"),
-        (Lehmer(2, 3), {}, "Lehmer codes are of complete rankings"),
-        (Borda(2, 3), {}, "make the scheme with partial=True"),
-        (Refine([0, 1], 3, 1), {}, "make the scheme with partial=True"),
-        ("borda", {"fit_phi": True}, "fit_phi needs complete rankings"),
-        ("borda", {"partial": False}, "partial rankings are not taken here"),
-        ("kemeny", {"partial": False}, "partial rankings are not taken here"),
-        ("kemeny", {"max_samples": 1}, "client 0 has 2 rankings, more than max_samples = 1"),
-    ],
-)
-def test_what_cannot_take_partial_rankings_says_what_to_do(scheme, options, problem):
-    with pytest.raises(ValueError, match=problem):
-        federate([PartialRankings([[0, 0], [-1, 0]])] * 3, scheme, **options)
 
 
 # --- readers ---

@@ -1,4 +1,4 @@
-"""Refinement: what a client sends, what the server makes of it, and how near that is."""
+"""Refinement: what a client sends, and what the server makes of it (M14)."""
 
 import json
 from functools import cache
@@ -10,22 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedrank import (
-    Borda,
     Mallows,
     Study,
     aggregate,
-    data,
-    federate,
     kemeny_score,
-    kendall_distance,
 )
-from fedrank._random import seed_bytes
-from fedrank.protocol.federate import stream_rng
-from fedrank.protocol.methods import Refinement
 from fedrank.schemes import Refine
 from fedrank.schemes import from_json as scheme_from_json
 from helpers import reference
-from helpers.realdata import need
 
 
 def shuffles(rng, count, n):
@@ -48,13 +40,6 @@ def least_distance(rankings):
     for a, b in combinations(range(everyone.shape[1]), 2):
         cost += np.where(everyone[:, a] < everyone[:, b], counts[b][a], counts[a][b])
     return cost.min()
-
-
-def known_pairs(announced, window):
-    """All pairs asked in any round."""
-    rounds = range(1, len(announced) + 1)
-    asked = [reference.refine_pairs(announced[:count], window) for count in rounds]
-    return [frozenset(pair) for pairs in asked for pair in pairs]
 
 
 # What a client sends
@@ -88,7 +73,7 @@ def test_a_message_is_margins_in_twos_complement(setting, clients, samples):
 @given(settings())
 def test_no_pair_is_asked_twice(setting):
     _, announced, window, _ = setting
-    pairs = known_pairs(announced, window)
+    pairs = reference.known_pairs(announced, window)
     assert len(set(pairs)) == len(pairs)
     entries = 0
     for count in range(1, len(announced) + 1):
@@ -140,7 +125,7 @@ def test_the_result_is_never_worse_than_its_start_and_keeps_unknown_pairs(settin
         found = scheme.decode(totals[-1], 1, earlier=totals[:-1])
         assert sorted(found.ranks) == list(range(len(ranks)))
         assert total_distance(found.ranks, rankings) <= total_distance(ranks, rankings)
-        known = set(known_pairs(announced[:count], window))
+        known = set(reference.known_pairs(announced[:count], window))
         for a, b in combinations(range(len(ranks)), 2):
             if frozenset((a, b)) not in known:
                 assert (found.ranks[a] < found.ranks[b]) == (ranks[a] < ranks[b])
@@ -158,7 +143,7 @@ def test_no_single_move_past_known_items_helps(setting):
     ranks = announced[0]
     scheme = Refine(ranks, 3, window, max_samples=5)
     found = scheme.decode(scheme.encode(rankings), 1)
-    known = set(known_pairs(announced[:1], window))
+    known = set(reference.known_pairs(announced[:1], window))
     order = [int(item) for item in found.order]
     least = total_distance(found.ranks, rankings)
     for place, item in enumerate(order):
@@ -204,7 +189,7 @@ def test_what_known_pairs_prove_is_the_best_of_all_rankings(rounds):
             scheme = Refine(ranks, 2, window, counts=True, max_samples=12, earlier=earlier)
             totals.append(scheme.encode(rankings))
         found = scheme.decode(totals[-1], 1, rng=rng, earlier=totals[:-1])
-        if len(set(known_pairs(announced, window))) == n * (n - 1) // 2:
+        if len(set(reference.known_pairs(announced, window))) == n * (n - 1) // 2:
             continue
         if not found.exact:
             unproved += 1
@@ -392,308 +377,3 @@ def test_bad_rankings_are_refused():
         scheme.window = 2
     with pytest.raises(ValueError, match="read-only"):
         scheme.ranks[0] = 1
-
-
-# Several rounds
-
-
-def wards(n=40, clients=6, samples=5, phi=0.9, seed=0):
-    model, rng = Mallows(phi, n=n), np.random.default_rng(seed)
-    return [model.sample(int(rng.integers(1, samples + 1)), rng) for _ in range(clients)]
-
-
-def same(a, b):
-    shown = [(c.ranks.tobytes(), c.ties, c.exact, c.objective, c.method) for c in (a, b)]
-    return shown[0] == shown[1]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"window": 1},
-        {"window": 3, "rounds": 4},
-        {"window": 3, "rounds": 4, "counts": True},
-        {"window": 2, "rounds": 3, "majority": True},
-        {"window": 40, "counts": True, "max_samples": 5},
-        {"window": 2, "rounds": 2, "fit_phi": True},
-    ],
-    ids=str,
-)
-def test_secure_and_plain_agree_bit_for_bit(options):
-    clients = wards()
-    secure, plain = (federate(clients, "kemeny", s, rng=3, **options) for s in (True, False))
-    assert same(secure.consensus, plain.consensus)
-    assert secure.fit == plain.fit
-    assert len(secure.rounds) == len(plain.rounds)
-    assert secure.note is plain.note is None
-    assert [r.study for r in secure.rounds] == [r.study for r in plain.rounds]
-
-
-def test_the_rounds_are_borda_and_refinements_by_hand():
-    clients = wards()
-    result = federate(clients, "kemeny", window=2, rounds=5, max_samples=9, rng=4)
-    seed = seed_bytes(4)
-    borda = Borda(40, 6, max_samples=9)
-    total = sum(borda.encode(c, rng=stream_rng(seed, 0, i)) for i, c in enumerate(clients))
-    found = borda.decode(total, 6, rng=stream_rng(seed, 1))
-    course, count = Refinement(found, 6, 2, 5, max_samples=9), 0
-    while course.scheme is not None:
-        count += 1
-        assert result.rounds[count].study.scheme == course.scheme
-        streams = [stream_rng(seed, 0, c, count) for c in range(6)]
-        messages = [course.scheme.encode(c, rng=r) for c, r in zip(clients, streams, strict=True)]
-        course.take(sum(messages), 6, rng=stream_rng(seed, 1, count))
-    assert len(result.rounds) == count + 1 > 2
-    assert result.consensus.ranks.tolist() == course.consensus.ranks.tolist()
-    assert result.consensus.method == "federated kemeny"
-    assert result.study == result.rounds[-1].study
-    with pytest.raises(ValueError, match="has ended"):
-        course.take(total, 6)
-
-
-def test_the_first_round_may_be_of_exact_sums():
-    clients = wards()
-    result = federate(clients, "kemeny", quantize=False, max_samples=9, window=2)
-    exact = Borda(40, 6, quantize=False, max_samples=9)
-    assert result.rounds[0].study.scheme == exact
-    sums = np.vstack(clients).sum(axis=0)
-    in_order = sums[np.argsort(result.rounds[1].study.scheme.ranks)]
-    assert in_order.tolist() == sorted(sums)
-
-
-def test_a_later_sum_over_another_number_of_clients_is_refused():
-    clients = wards(phi=0.97)
-    course = Refinement(aggregate(np.vstack(clients), rng=0), 6, 2, 5)
-    course.take(sum(map(course.scheme.encode, clients)), 6)
-    scheme, found = course.scheme, course.consensus
-    with pytest.raises(ValueError, match="survivors must be 6, as in the first round, not 5"):
-        course.take(sum(map(scheme.encode, clients[1:])), 5)
-    assert course.scheme is scheme
-    assert course.consensus is found
-    course.take(sum(map(scheme.encode, clients)), 6)
-
-
-def test_rounds_go_on_until_nothing_moves_and_each_is_better():
-    clients = wards(phi=0.97)
-    everyone = np.vstack(clients)
-    scores = []
-    for rounds in range(1, 12):
-        result = federate(clients, "kemeny", window=2, rounds=rounds, rng=1)
-        scores.append(kemeny_score(result.consensus, everyone))
-    start = kemeny_score(federate(clients, rng=1).consensus, everyone)
-    assert start > scores[0]
-    assert scores == sorted(scores, reverse=True)
-    assert scores[-1] < scores[0]
-    # It ended by itself: what was announced last is the result.
-    assert len(result.rounds) < 12
-    last = result.rounds[-1].study.scheme
-    assert last.ranks.tolist() == result.consensus.ranks.tolist()
-    pairs = known_pairs([*last.earlier.tolist(), last.ranks.tolist()], 2)
-    assert len(set(pairs)) == len(pairs)
-
-
-def test_costs_are_summed_over_the_rounds():
-    result = federate(wards(), "kemeny", window=2, rounds=3, fit_phi=True, rng=1)
-    kinds = [each.study.scheme.kind for each in result.rounds]
-    assert kinds[:2] == ["borda", "refine"]
-    assert kinds[-1] == "dispersion"
-    assert result.bytes_up.tolist() == sum(r.bytes_up for r in result.rounds).tolist()
-    assert result.bytes_down.tolist() == sum(r.bytes_down for r in result.rounds).tolist()
-    for name, spent in result.seconds.items():
-        assert spent == pytest.approx(sum(r.seconds.get(name, 0) for r in result.rounds))
-    for each in result.rounds:
-        frames = 4 * 40 + 64 + 32 + 32 * 6 + 80 * 5 + 33 * 6
-        assert set(each.bytes_up) == {frames + -(-each.study.scheme.message_bits // 8)}
-    assert "rounds" in repr(result)
-
-
-def test_a_proof_ends_the_rounds():
-    clients = [[[0, 1, 2, 3]] * 3] * 3
-    result = federate(clients, "kemeny", window=1, rounds=9, counts=True, phi=0.05)
-    assert result.consensus.exact is True
-    assert len(result.rounds) == 2
-    assert result.consensus.objective is None
-    assert federate(clients, "kemeny", window=3, counts=True).consensus.objective == 0.0
-
-
-@pytest.mark.parametrize("secure", [True, False])
-def test_who_was_lost_in_the_first_round_is_not_missed_later(secure):
-    clients = wards(clients=7)
-    result = federate(clients, "kemeny", secure, dropouts=[2, 5], window=2, rounds=3, rng=0)
-    assert result.note is None
-    assert len(result.rounds) > 2
-    assert all(each.survivors == [0, 1, 3, 4, 6] for each in result.rounds)
-    left = [c for i, c in enumerate(clients) if i not in (2, 5)]
-    assert kemeny_score(result.consensus, np.vstack(left)) <= kemeny_score(
-        federate(clients, secure=secure, dropouts=[2, 5], rng=0).consensus, np.vstack(left)
-    )
-
-
-@pytest.mark.parametrize("secure", [True, False])
-@pytest.mark.parametrize("when", [(2, "mask"), (2, "share"), (1, "unmask")])
-def test_other_survivors_end_the_rounds_with_the_last_consensus(secure, when):
-    clients = wards(clients=7, phi=0.97)
-    options = {"window": 2, "rng": 0}
-    result = federate(clients, "kemeny", secure, rounds=9, dropouts={3: when}, **options)
-    before = federate(clients, "kemeny", secure, rounds=1, **options)
-    assert "round 2 (refine) was not opened" in result.note
-    assert result.dropped == {3: when}
-    assert same(result.consensus, before.consensus)
-    assert result.study == before.study
-    assert result.survivors == list(range(7))
-    assert [bool(each.survivors) for each in result.rounds] == [True, True, False]
-
-
-def test_a_sum_over_other_survivors_is_never_opened():
-    clients = wards(clients=7)
-    result = federate(clients, "kemeny", dropouts={3: (1, "mask")}, window=2, rng=0)
-    assert "unmask" not in result.rounds[1].seconds
-    assert "round 1 (refine)" in result.note
-    assert same(result.consensus, federate(clients, rng=0).consensus)
-    assert result.consensus.method == "federated borda"
-
-
-@pytest.mark.parametrize("secure", [True, False])
-def test_too_few_in_a_later_round_end_it_too(secure):
-    lost = dict.fromkeys(range(4), (1, "share"))
-    result = federate(wards(), "kemeny", secure, dropouts=lost, rng=0)
-    assert "was not opened" in result.note
-    assert result.dropped == lost
-    everyone = dict.fromkeys(range(6), (1, "share"))
-    assert "was not opened" in federate(wards(), "kemeny", secure, dropouts=everyone).note
-
-
-def test_the_note_tells_too_few_from_others():
-    clients = wards(clients=5)
-    few = federate(clients, "kemeny", threshold=5, dropouts={1: (1, "unmask")})
-    why = "too few clients stayed to open it"
-    assert few.note == f"round 1 (refine) was not opened: {why}"
-    others = federate(clients, "kemeny", dropouts={1: (1, "mask")})
-    assert "its survivors are not those of the rounds before" in others.note
-
-
-def test_dropouts_of_rounds_that_were_not_run_did_not_happen():
-    result = federate(wards(), "borda", dropouts={3: (1, "mask")})
-    assert result.dropped == {}
-    assert result.survivors == list(range(6))
-
-
-def test_a_refinement_can_be_federated_by_itself():
-    clients = wards()
-    start = aggregate(np.vstack(clients), rng=0)
-    result = federate(clients, Refine(start, 6, 3, max_samples=9), rng=0)
-    everyone = np.vstack(clients)
-    assert kemeny_score(result.consensus, everyone) <= kemeny_score(start, everyone)
-    assert result.consensus.method == "federated refine"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ({"window": 0}, "window"),
-        ({"rounds": 0}, "rounds"),
-        ({"counts": 1}, "counts"),
-        ({"max_samples": 2}, "client 0 has 3 rankings, more than max_samples = 2"),
-        ({"colour": 2}, "colour"),
-        ({"fit_phi": 1}, "fit_phi must be True or False"),
-        ({"dropouts": {0: (1, "later")}}, "'later'"),
-        ({"dropouts": {0: (-1, "mask")}}, "round"),
-        ({"dropouts": {0: (1, 2, "mask")}}, "say share"),
-    ],
-)
-def test_bad_options_are_refused_before_the_first_round(arguments, named):
-    with pytest.raises(ValueError, match=named):
-        federate([[[0, 1, 2]] * 3] * 3, "kemeny", **arguments)
-
-
-def test_what_cannot_be_federated_alone_is_refused():
-    clients = [[[0, 1, 2]] * 3] * 3
-    with pytest.raises(ValueError, match="earlier ones"):
-        federate(clients, Refine([0, 1, 2], 3, 1, earlier=[[2, 1, 0]]))
-    with pytest.raises(ValueError, match="made for 2 items"):
-        federate(clients, Refine([0, 1], 3, 1))
-    with pytest.raises(ValueError, match="'window'"):
-        federate(clients, Refine([0, 1, 2], 3, 1), window=2)
-    with pytest.raises(ValueError, match="65535"):
-        federate([[[0, 1]] * 70_000] * 3, "kemeny")
-
-
-def test_thread_count_changes_nothing(python):
-    code = (
-        "import fedrank as fr\n"
-        "data = fr.Mallows(0.97, n=120).sample(400, rng=0).split(7, rng=0)\n"
-        "for options in ({'window': 5, 'rounds': 3}, {'window': 119}):\n"
-        "    found = fr.federate(data, 'kemeny', False, rng=5, **options).consensus\n"
-        "    print(found.ranks.tolist(), found.ties)\n"
-    )
-    runs = [python(code, RAYON_NUM_THREADS=threads) for threads in ("1", "4")]
-    assert all(done.returncode == 0 for done in runs), runs[0].stderr
-    assert runs[0].stdout == runs[1].stdout
-    assert len(runs[0].stdout.splitlines()) == 2
-
-
-# How near it comes
-
-
-def mean_score(rankings, clients, splits, **options):
-    """Mean objective over seeded splits, masks left out: they change nothing."""
-    scores = []
-    for seed in range(splits):
-        parts = rankings.split(clients, rng=seed)
-        found = federate(parts, "kemeny", secure=False, phi=0.6, rng=seed, **options)
-        scores.append(kemeny_score(found.consensus, rankings))
-    return np.mean(scores)
-
-
-@pytest.fixture(scope="module")
-def luad():
-    return data.read_expression(need("tcga", "LUAD_fpkm_landmark978.tsv.gz"))
-
-
-@pytest.fixture(scope="module")
-def jester():
-    return data.read_jester([need("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)])
-
-
-SPLITS = [2, pytest.param(20, marks=pytest.mark.slow)]
-
-
-@pytest.mark.parametrize("splits", SPLITS)
-@pytest.mark.parametrize(
-    ("window", "rounds", "most"), [(16, 1, 68.9), (64, 2, 68.7), (8, 15, 68.7)]
-)
-def test_luad_comes_near_its_optimum(luad, splits, window, rounds, most):
-    # 69.17 by Borda; no ranking is below 68.67.
-    assert mean_score(luad, 10, splits, window=window, rounds=rounds) <= most
-
-
-@pytest.mark.parametrize("splits", SPLITS)
-def test_jester_comes_near_its_optimum(jester, splits):
-    # 19.229 by Borda; no ranking is below 19.218.
-    assert mean_score(jester, 50, splits, window=8) <= 19.2202
-
-
-def test_made_up_rankings_come_near_the_central_optimum():
-    # Scattered as widely as Jester's, and always at hand.
-    excess = {"borda": 0.0, "kemeny": 0.0}
-    for seed in range(5):
-        drawn = Mallows(0.98, n=100).sample(1000, rng=seed)
-        clients = drawn.split(50, rng=seed)
-        least = aggregate(drawn, "kemeny", rng=seed).objective
-        for scheme, options in (("borda", {}), ("kemeny", {"window": 8})):
-            found = federate(clients, scheme, secure=False, rng=seed, **options)
-            excess[scheme] += kemeny_score(found.consensus, drawn) - least
-    assert excess["kemeny"] <= 0.05 * excess["borda"]
-
-
-@pytest.mark.parametrize("repetitions", [300, pytest.param(2000, marks=pytest.mark.slow)])
-def test_the_center_is_twice_as_near_as_by_borda(repetitions):
-    model = Mallows(0.6, n=50)
-    error = {"borda": 0, "kemeny": 0}
-    for seed in range(repetitions):
-        drawn = model.sample(50, rng=seed)
-        clients = [drawn[5 * c : 5 * c + 5] for c in range(10)]
-        for scheme, options in (("borda", {}), ("kemeny", {"window": 2})):
-            found = federate(clients, scheme, secure=False, rng=seed, **options)
-            error[scheme] += kendall_distance(found.consensus, range(50))
-    assert error["kemeny"] <= 0.5 * error["borda"]

@@ -1,20 +1,17 @@
-"""Schemes against their definitions (M6, M8, M9)."""
+"""What all schemes have in common: layout, packing, refusals, JSON."""
 
 import json
-from collections import Counter
 from itertools import combinations_with_replacement, permutations, product
-from math import ceil, log, log2
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedrank import Borda, Lehmer, Mallows, Study, aggregate, lehmer_decode
+from fedrank import Borda, Lehmer, Mallows, Study
 from fedrank.schemes import from_json as scheme_from_json
 from helpers import reference
 
-PHIS = [0.0, 0.1, 0.6, 0.95, 1 - 1e-6]
 SCHEMES = [
     Borda(n=6, clients=4),
     Borda(n=6, clients=4, quantize=False, max_samples=9),
@@ -22,37 +19,10 @@ SCHEMES = [
     Lehmer(n=6, clients=4, low_bits=2, decode="paper"),
     Lehmer(n=6, clients=4, phi=0.3, low_bits="paper", max_samples=9),
 ]
-seeds = st.integers(0, 2**32)
-
-
-def profiles(most_items, most_rows=6):
-    return st.integers(1, most_items).flatmap(
-        lambda n: st.lists(st.permutations(range(n)).map(tuple), min_size=1, max_size=most_rows)
-    )
-
-
-def federations(most_items, most_clients=5):
-    """Profiles of several clients over the same items."""
-    return st.integers(1, most_items).flatmap(
-        lambda n: st.lists(
-            st.lists(st.permutations(range(n)).map(tuple), min_size=1, max_size=4),
-            min_size=1,
-            max_size=most_clients,
-        )
-    )
 
 
 def widths(scheme):
     return [bits for _, entries, bits in scheme.segments for _ in range(entries)]
-
-
-def digits_of(consensus):
-    return reference.encode(consensus.ranks.tolist())
-
-
-def with_digits(*digits):
-    """Rankings that have these Lehmer codes."""
-    return lehmer_decode(digits)
 
 
 # Layout
@@ -89,260 +59,6 @@ def test_the_largest_sums_just_fit(scheme):
     total[-1] += np.uint64(1)
     with pytest.raises(ValueError, match=f"entry {len(total) - 1}"):
         scheme.pack(total)
-
-
-# Borda
-
-
-@pytest.mark.parametrize("n", range(1, 7))
-@pytest.mark.parametrize("phi", PHIS)
-def test_the_references_closed_form_is_its_enumeration(n, phi):
-    if n < 6 or phi in (0.0, 0.6):
-        by_formula = reference.expected_positions_by_formula(phi, n)
-        assert by_formula == reference.expected_positions(phi, n)
-
-
-@given(profiles(8), st.sampled_from(PHIS), seeds)
-def test_quantized_places_are_the_nearest_expected_positions(rankings, phi, seed):
-    n = len(rankings[0])
-    message = Borda(n, clients=3, phi=phi).encode(rankings, rng=seed)
-    allowed = reference.borda_places(rankings, phi)
-    assert len(message) == (n if n > 1 else 0)
-    assert all(place in places for place, places in zip(message.tolist(), allowed, strict=False))
-
-
-@given(profiles(8), seeds)
-def test_exact_messages_are_the_sums_of_positions(rankings, seed):
-    n = len(rankings[0])
-    scheme = Borda(n, clients=3, quantize=False, max_samples=6)
-    expected = reference.position_sums(rankings) if n > 1 else []
-    assert scheme.encode(rankings, rng=seed).tolist() == expected
-
-
-def test_a_mean_on_the_central_midpoint_goes_either_way_equally_often():
-    for n in (2, 4, 10, 64, 978):
-        there_and_back = [list(range(n)), list(range(n))[::-1]]
-        scheme = Borda(n, clients=2)
-        messages = np.array([scheme.encode(there_and_back, rng=s) for s in range(8000 // n + 9)])
-        counts = Counter(messages.ravel().tolist())
-        assert set(counts) == {n // 2 - 1, n // 2}
-        # Fixed seeds; five standard deviations.
-        assert abs(counts[n // 2] - messages.size / 2) < 2.5 * messages.size**0.5
-
-
-def test_items_on_a_midpoint_are_thrown_independently():
-    scheme = Borda(2, clients=2)
-    found = Counter(tuple(scheme.encode([[0, 1], [1, 0]], rng=s).tolist()) for s in range(4000))
-    assert set(found) == {(0, 0), (0, 1), (1, 0), (1, 1)}
-    assert all(abs(count - 1000) < 140 for count in found.values())
-
-
-def test_phi_0_rounds_the_mean_position():
-    message = Borda(4, clients=2, phi=0).encode([[0, 1, 2, 3], [0, 1, 3, 2], [0, 1, 2, 3]])
-    assert message.tolist() == [0, 1, 2, 3]  # of means 0, 1, 2 1/3, 2 2/3
-
-
-def test_phi_near_1_spreads_means_near_the_middle():
-    # All centroids are within 1e-6 of the middle, so every other mean goes to an end.
-    scheme = Borda(5, clients=2, phi=1 - 1e-9)
-    assert scheme.encode([[0, 1, 2, 3, 4]]).tolist() == [0, 0, 2, 4, 4]
-
-
-def test_phi_1_is_refused_because_centroids_coincide_but_exact_sums_do_not_need_it():
-    with pytest.raises(ValueError, match="phi must be below 1"):
-        Borda(5, clients=2, phi=1)
-    assert Borda(5, clients=2, phi=1, quantize=False, max_samples=1).message_bits == 5 * 4
-
-
-@given(federations(8), seeds)
-def test_exact_borda_equals_central_borda_bit_for_bit(clients, seed):
-    n = len(clients[0][0])
-    scheme = Borda(n, len(clients), quantize=False, max_samples=4)
-    total = sum(scheme.encode(each) for each in clients)
-    central = aggregate([r for each in clients for r in each], "borda", ties="index")
-    found = scheme.decode(total, len(clients), ties="index")
-    assert found.scores.tobytes() == central.scores.tobytes()
-    assert found.ranks.tolist() == central.ranks.tolist()
-    assert found.ties == central.ties
-    at_random = scheme.decode(total, len(clients), rng=seed)
-    # Equal up to ties: sorted by rank, the scores rise.
-    assert (np.diff(central.scores[at_random.order]) >= 0).all()
-
-
-def test_exact_borda_equals_central_borda_on_a_large_profile():
-    votes = Mallows(0.98, n=300).sample(997, rng=3)
-    scheme = Borda(300, clients=7, quantize=False, max_samples=200)
-    total = sum(scheme.encode(part) for part in votes.split(7, rng=1))
-    central = aggregate(votes, "borda", ties="index")
-    found = scheme.decode(total, 7, ties="index")
-    assert found.scores.tobytes() == central.scores.tobytes()
-    assert (found.ranks == central.ranks).all()
-
-
-@given(federations(7), st.sampled_from(PHIS), seeds)
-def test_the_server_ranks_by_the_sum_of_places(clients, phi, seed):
-    scheme = Borda(len(clients[0][0]), len(clients), phi=phi)
-    total = sum(scheme.encode(each, rng=seed) for each in clients)
-    found = scheme.decode(total, len(clients), rng=seed)
-    sums = total.tolist() or [0]
-    assert sorted(found.ranks.tolist()) == list(range(scheme.n))
-    assert [sums[i] for i in found.order] == sorted(sums)
-    assert found.scores.tolist() == [value / len(clients) for value in sums]
-    by_index = scheme.decode(total, len(clients), ties="index")
-    expected = sorted(range(scheme.n), key=lambda i: (sums[i], i))
-    assert by_index.order.tolist() == expected
-
-
-# Lehmer
-
-
-@given(profiles(8), st.integers(0, 4), seeds)
-def test_a_lehmer_message_is_a_plurality_split_in_two(rankings, low_bits, seed):
-    n = len(rankings[0])
-    message = Lehmer(n, clients=3, low_bits=low_bits).encode(rankings, rng=seed).tolist()
-    digits = [
-        2**low_bits * high + low.index(1)
-        for high, low in reference.lehmer_parts(message, n, low_bits, 1)
-    ]
-    assert message == reference.lehmer_message(digits, low_bits)
-    allowed = reference.lehmer_digits(rankings)
-    assert all(d in several for d, several in zip(digits, allowed, strict=True))
-
-
-@given(
-    federations(8, most_clients=6), st.integers(0, 4), st.sampled_from(["paper", "nearest"]), seeds
-)
-def test_the_server_reads_digits_as_defined(clients, low_bits, rule, seed):
-    n = len(clients[0][0])
-    scheme = Lehmer(n, len(clients), low_bits=low_bits, decode=rule)
-    total = sum(scheme.encode(each, rng=seed) for each in clients)
-    allowed = reference.lehmer_server(total.tolist(), n, low_bits, len(clients), rule)
-    found = scheme.decode(total, len(clients), rng=seed)
-    assert all(d in several for d, several in zip(digits_of(found), allowed, strict=True))
-    assert found.ties == sum(len(several) > 1 for several in allowed)
-    if all(len(several) == 1 for several in allowed):
-        assert digits_of(found) == tuple(d for (d,) in allowed)
-
-
-@given(st.integers(1, 8), st.integers(0, 3), st.integers(1, 6), st.data())
-def test_the_server_reads_any_possible_total_as_defined(n, low_bits, survivors, data):
-    digits = [st.integers(0, i) for i in range(n)]
-    sent = data.draw(st.lists(st.tuples(*digits), min_size=survivors, max_size=survivors))
-    messages = [reference.lehmer_message(each, low_bits) for each in sent]
-    total = [sum(column) for column in zip(*messages, strict=True)]
-    for rule in ("paper", "nearest"):
-        allowed = reference.lehmer_server(total, n, low_bits, survivors, rule)
-        scheme = Lehmer(n, clients=6, low_bits=low_bits, decode=rule)
-        for ties in ("random", "index"):
-            found = digits_of(scheme.decode(total, survivors, rng=1, ties=ties))
-            assert all(d in several for d, several in zip(found, allowed, strict=True))
-
-
-@pytest.mark.parametrize("rule", ["paper", "nearest"])
-@given(federations(8), seeds)
-def test_enough_low_bits_give_the_plurality_of_pluralities(rule, clients, seed):
-    n = len(clients[0][0])
-    scheme = Lehmer(n, len(clients), low_bits=3, decode=rule)  # 2^3 >= n
-    messages = [scheme.encode(each, rng=seed) for each in clients]
-    sent = [reference.lehmer_parts(m.tolist(), n, 3, 1) for m in messages]
-    found = digits_of(scheme.decode(sum(messages), len(clients), rng=seed))
-    for item in range(n):
-        votes = Counter(parts[item][1].index(1) for parts in sent)
-        assert votes[found[item]] == max(votes.values())
-
-
-@pytest.mark.parametrize("rule", ["paper", "nearest"])
-@given(federations(8), seeds)
-def test_no_low_bits_round_the_mean_of_pluralities(rule, clients, seed):
-    n = len(clients[0][0])
-    scheme = Lehmer(n, len(clients), low_bits=0, decode=rule)
-    total = sum(scheme.encode(each, rng=seed) for each in clients)
-    found = digits_of(scheme.decode(total, len(clients), rng=seed))
-    sums = [0, *total.tolist()]
-    assert all(
-        abs(2 * d * len(clients) - 2 * s) <= len(clients) for d, s in zip(found, sums, strict=True)
-    )
-
-
-def test_skewed_digits_give_what_the_method_says():
-    clients = [with_digits((0,) * 7 + (d,)) for d in (0, 0, 7)]
-    nearest = Lehmer(8, clients=3, low_bits=2, decode="nearest")
-    total = sum(nearest.encode(each) for each in clients)
-    assert digits_of(nearest.decode(total, 3))[7] == 4  # mean 7/3, low part 0: 0 or 4
-    paper = Lehmer(8, clients=3, low_bits=2, decode="paper")
-    assert digits_of(paper.decode(total, 3))[7] == 0  # floor(1/3 + 1/2) = 0
-
-
-def test_digits_that_straddle_a_multiple_mislead_the_paper_not_the_nearest():
-    clients = [with_digits((0,) * 8 + (d,)) for d in (3, 4, 4, 3, 3)]
-    for rule, digit in (("paper", 3), ("nearest", 3)):
-        scheme = Lehmer(9, clients=5, low_bits=2, decode=rule)
-        assert digits_of(scheme.decode(sum(map(scheme.encode, clients)), 5))[8] == digit
-    clients = [with_digits((0,) * 8 + (d,)) for d in (3, 3, 4, 5, 6)]
-    for rule, digit in (("paper", 7), ("nearest", 3)):
-        scheme = Lehmer(9, clients=5, low_bits=2, decode=rule)
-        assert digits_of(scheme.decode(sum(map(scheme.encode, clients)), 5))[8] == digit
-
-
-@pytest.mark.parametrize("rule", ["paper", "nearest"])
-def test_a_value_above_the_items_number_is_no_digit(rule):
-    # Item 5, I = 2: digits 4, 5, 4, 5, 3, 3, 3 have V = 1 and low part 3; 7 is no digit, 3 is.
-    clients = [with_digits((0,) * 5 + (d,)) for d in (4, 5, 4, 5, 3, 3, 3)]
-    scheme = Lehmer(6, clients=7, low_bits=2, decode=rule)
-    assert digits_of(scheme.decode(sum(map(scheme.encode, clients)), 7))[5] == 3
-
-
-def test_tied_digits_are_chosen_equally_often():
-    scheme = Lehmer(4, clients=2)
-    rows = np.vstack([with_digits((0, 0, 0, d)) for d in range(4)])
-    sent = Counter(int(scheme.encode(rows, rng=s)[-1]) for s in range(4000))
-    assert sorted(sent) == [0, 1, 2, 3]
-    assert all(abs(count - 1000) < 140 for count in sent.values())
-    total = [0, 0, 3]  # mean digit 1 1/2 of two clients
-    read = Counter(digits_of(scheme.decode(total, 2, rng=s))[3] for s in range(4000))
-    assert sorted(read) == [1, 2]
-    assert abs(read[1] - 2000) < 160
-    assert digits_of(scheme.decode(total, 2, ties="index"))[3] == 1
-
-
-# The paper's low bits
-
-
-def papers_low_bits(n, phi, total, epsilon):
-    p = sum(phi**u for u in range(1, n)) / (1 + sum(phi**u for u in range(3, n + 1)))
-    return ceil(log2(2 * log(total * n**2 / epsilon) / log(1 / p) + 1))
-
-
-@pytest.mark.parametrize(
-    ("n", "phi", "clients", "samples", "epsilon", "low_bits"),
-    [
-        (978, 0.6, 10, 50, 0.01, 11),  # p = .974; 2 × 24.59 / .02632 + 1 = 1870 slots
-        (10, 0.5, 5, 20, 0.1, 7),  # p = .799; 2 × 11.51 / .2243 + 1 = 104 slots
-        (20, 0.1, 10, 50, 0.01, 5),  # p = .111; 2 × 16.81 / 2.198 + 1 = 16.3 slots
-    ],
-)
-def test_the_papers_low_bits_are_its_formula(n, phi, clients, samples, epsilon, low_bits):
-    assert papers_low_bits(n, phi, clients * samples, epsilon) == low_bits
-    scheme = Lehmer(n, clients, phi, "paper", max_samples=samples, epsilon=epsilon)
-    assert scheme.low_bits == low_bits
-    assert scheme == Lehmer(n, clients, phi, low_bits, max_samples=samples, epsilon=epsilon)
-
-
-def test_the_papers_low_bits_need_a_public_bound_and_a_small_phi():
-    with pytest.raises(ValueError, match="max_samples"):
-        Lehmer(10, clients=5, low_bits="paper")
-    with pytest.raises(ValueError, match="phi is too large"):
-        Lehmer(10, clients=5, phi=0.7, low_bits="paper", max_samples=10)
-    with pytest.raises(ValueError, match="phi is too large"):
-        Lehmer(10, clients=5, phi=1, low_bits="paper", max_samples=10)
-    for epsilon in (0, 1, -1, float("nan")):
-        with pytest.raises(ValueError, match="epsilon"):
-            Lehmer(10, clients=5, low_bits="paper", max_samples=10, epsilon=epsilon)
-
-
-def test_low_bits_default_to_0():
-    assert Lehmer(10, clients=5).low_bits == 0
-    assert {segment.name for segment in Lehmer(10, clients=5).segments} == {"high"}
 
 
 # Both ways

@@ -1,0 +1,99 @@
+"""The agent behind its socket: what it replies to any request."""
+
+import importlib
+import json
+import socket
+
+import pytest
+
+from fedrank.agent import Agent, Code
+from fedrank.agent.socket import listens, respond
+from helpers.agents import SECRET, STUDY, configured
+
+serving = importlib.import_module("fedrank.agent.socket")  # the package has a function of its name
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("ash,birch,cedar\n7654321,1,2\n", Code.DATA),  # an item is missing
+        ("ash,birch,cedar,dogwood\n7654321,1,2,x\n", Code.DATA),  # not a number
+        ("ash,birch,cedar,dogwood\n7654321,1,2,3\n", Code.REFUSED),  # one ranking only
+        ("", Code.DATA),
+    ],
+)
+def test_a_marker_in_the_data_never_leaves(tmp_path, text, code):
+    config = configured(tmp_path)
+    config.rankings.write_text(text)
+    agent = Agent(config)
+    asked = json.dumps({"study": STUDY.to_json(), "run": 1, "step": "advertise"}).encode()
+    assert respond(agent, asked + b"\n") == code.value.encode() + b"\n"
+    agent.close()
+
+
+@pytest.mark.parametrize(
+    "asked", [b"", b"\n", b"{}\n", b"[]\n", b'{"study": 1}\n', b"\xff\n", b"[" * 100_000]
+)
+def test_requests_that_cannot_be_read_get_a_code(agent, asked):
+    assert respond(agent, asked) == b"error\n"
+
+
+def test_a_first_line_too_long_is_not_parsed(agent, monkeypatch):
+    monkeypatch.setattr(serving, "HEAD", 1000)
+    asked = json.dumps({"study": STUDY.to_json(), "run": 1, "step": "advertise"}).encode() + b"\n"
+    assert len(asked) < 1000
+    assert respond(agent, asked + bytes(2000)).startswith(b"ok\n")
+    assert respond(agent, b" " * 1000 + asked) == b"error\n"
+
+
+def test_no_more_than_the_beginning_of_a_detail_is_logged(agent, caplog):
+    asked = json.dumps({"study": STUDY.to_json(), "run": 1, "step": "B" * 100_000}).encode()
+    assert respond(agent, asked + b"\n") == b"protocol\n"
+    (record,) = caplog.records
+    assert "there is no step 'BBB" in record.getMessage()
+    assert len(record.getMessage()) < 600
+
+
+def test_whoever_asks_has_one_time_for_the_whole_request(monkeypatch):
+    ours, theirs = socket.socketpair()
+    clock = iter([0.0, 1.0, 9.0, 10.0])
+    monkeypatch.setattr(serving.time, "monotonic", lambda: next(clock))
+    theirs.sendall(bytes(2 << 16))  # two parts, and more might come
+    with ours, theirs, pytest.raises(OSError, match="longer than 10"):
+        serving.receive(ours)
+
+
+def test_a_panic_gets_a_code(agent, monkeypatch):
+    class PanicError(BaseException):
+        pass
+
+    def panic(*_):
+        raise PanicError(SECRET)
+
+    monkeypatch.setattr(agent, "answer", panic)
+    asked = json.dumps({"study": "{}", "run": 1, "step": "advertise"}).encode()
+    assert respond(agent, asked + b"\n") == b"error\n"
+
+
+@pytest.mark.parametrize("number", [True, 1.0, "1", -1, 2**64, None])
+def test_a_runs_number_is_a_whole_one_of_64_bits(agent, number):
+    asked = {"study": STUDY.to_json(), "run": 2**64 - 1, "step": "advertise"}
+    assert respond(agent, json.dumps(asked).encode() + b"\n").startswith(b"ok\n")
+    wrong = json.dumps(asked | {"run": number}).encode() + b"\n"
+    assert respond(agent, wrong) == b"error\n"
+
+
+def test_a_socket_that_another_process_listens_on_is_left_alone(tmp_path):
+    path = tmp_path / "a.sock"
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(path))
+        other.listen()
+        with pytest.raises(ValueError, match="another process listens"), serving.listening(path):
+            pass
+        assert listens(path)
+    assert not listens(path)
+    with serving.listening(path):  # nobody does any more
+        assert listens(path)
+        path.unlink()
+        path.write_text("another's")
+    assert path.read_text() == "another's"

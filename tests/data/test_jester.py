@@ -1,0 +1,60 @@
+"""Jester archives."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+import fedrank as fr
+from fedrank import data
+from helpers.paths import SAMPLES
+from helpers.realdata import need
+
+
+def test_jester_takes_complete_raters_and_breaks_ties_by_number():
+    votes = data.read_jester(SAMPLES / "jester.zip")
+    assert votes.items == (1, 2, 3)
+    assert votes.ranks.tolist() == [[1, 0, 2], [0, 1, 2]]
+    assert len(data.read_jester([SAMPLES / "jester.zip"] * 2)) == 4
+
+
+def test_jester_csv_flavour(write):
+    path = write("j.csv", "2,1,-3\n1,99,4\n")
+    assert data.read_jester(path).ranks.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("2,1,99\n", "line 1: the first column says 2 jokes are rated, and 1 are"),
+        ("2,1,2\n2,1\n", "line 2: 2 columns where 3 are due"),
+        ("2,1,11\n", r"line 1: rating 11\.0 is not in -10\.\.10"),
+        ("2,1,x\n", "line 1: 'x' is not a number"),
+        ("1,1,99\n", "nobody in it rated every joke"),
+    ],
+)
+def test_jester_broken(write, text, problem):
+    with pytest.raises(ValueError, match=rf"j\.csv.*{problem}"):
+        data.read_jester(write("j.csv", text))
+
+
+def test_jester_broken_archives(write, tmp_path):
+    whole = (SAMPLES / "jester.zip").read_bytes()
+    with pytest.raises(ValueError, match=r"cut\.zip: the archive is broken"):
+        data.read_jester(write("cut.zip", whole[:900]))
+    with zipfile.ZipFile(tmp_path / "none.zip", "w") as archive:
+        archive.writestr("readme.txt", "no")
+    with pytest.raises(ValueError, match=r"no \.xls in this archive"):
+        data.read_jester(tmp_path / "none.zip")
+    with pytest.raises(ValueError, match=r"bad\.xls: not a spreadsheet"):
+        data.read_jester(write("bad.xls", b"nonsense"))
+
+
+def test_real_jester():
+    parts = [need("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)]
+    first, second = map(data.read_jester, parts)
+    assert (len(first), len(second)) == (7200, 6916)
+    votes = fr.Rankings(np.vstack([first.ranks, second.ranks]), first.items)
+    assert votes.n == 100
+    score = fr.kemeny_score(fr.aggregate(votes, rng=0), votes)
+    assert score == pytest.approx(19.228750, abs=5e-7)

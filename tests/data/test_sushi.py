@@ -1,0 +1,48 @@
+"""Sushi files."""
+
+import pytest
+
+from fedrank import data
+from helpers.paths import SAMPLES
+
+
+def test_sushi_orders_and_regions():
+    votes = data.read_sushi(SAMPLES / "sushi.order")
+    assert votes.ranks[0].tolist() == [1, 2, 0, 3]
+    parts = data.read_sushi(SAMPLES / "sushi.order", SAMPLES / "sushi.udata")
+    assert list(parts) == [0, 3, 9]  # 10 is dropped
+    assert parts[3].ranks.tolist() == votes.ranks[[0, 2]].tolist()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("0 4 2 0 1 3", "0 4 2 0 1", "line 2: .* should be '0 4' and 4 item numbers"),
+        ("0 4 2 0 1 3", "7", "line 2: '7' should be"),
+        ("0 4 2 0 1 3", "0 4 2 0 1 1", "line 2: an item is named twice"),
+        ("0 4 2 0 1 3", "0 4 2 0 1 4", r"line 2: item 4 is not one of 0\.\.3"),
+        ("0 4 2 0 1 3", "0 4 2 0 1 x", "line 2: an item must be a whole number, not 'x'"),
+        ("4 1\n", "0 1\n", "line 1: there must be at least one item"),
+        ("4 1\n", "x 1\n", "line 1: the number of items"),
+    ],
+)
+def test_sushi_broken_orders(write, old, new, problem):
+    text = (SAMPLES / "sushi.order").read_text().replace(old, new)
+    with pytest.raises(ValueError, match=rf"b\.order.*{problem}"):
+        data.read_sushi(write("b.order", text))
+
+
+def test_sushi_without_orders_is_refused(write):
+    with pytest.raises(ValueError, match="no order in it"):
+        data.read_sushi(write("b.order", "10 1\n"))
+
+
+def test_sushi_broken_users(write):
+    lines = (SAMPLES / "sushi.udata").read_text().splitlines()
+    for text, problem in [
+        ("\n".join(lines[:3]), "3 people for 5 orders"),
+        ("1\t2\n", "line 1: 2 columns"),
+        ("\n".join(lines).replace("\t9\t", "\t44\t"), "line 5: region 44"),
+    ]:
+        with pytest.raises(ValueError, match=rf"u\.udata.*{problem}"):
+            data.read_sushi(SAMPLES / "sushi.order", write("u.udata", text))

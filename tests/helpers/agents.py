@@ -1,0 +1,74 @@
+"""A study of four parties, one of them behind an agent."""
+
+import pytest
+
+from fedrank import Borda, Mallows, Rankings, Study
+from fedrank.agent import Config, Policy, RefusalError
+from fedrank.protocol.federate import STEPS
+from fedrank.protocol.secagg import Client, Server
+from helpers.command import write_ranks
+
+LABELS = ["ash", "birch", "cedar", "dogwood"]
+ROSTER = ["north", "east", "south", "west"]
+STUDY = Study(Borda(4, 4), LABELS, ROSTER)  # threshold 3
+
+SECRET = "7654321"  # a score that nothing which leaves may show
+
+# What every client holds: twelve rankings.
+RANKS = [Mallows(0.5, n=4).sample(12, rng=seed).ranks.tolist() for seed in range(4)]
+
+
+def configured(folder, me=1, study=STUDY, ranks=None, seed=None, **limits):
+    folder.mkdir(exist_ok=True)
+    file = write_ranks(folder / "votes.csv", LABELS, RANKS[me] if ranks is None else ranks)
+    policy = Policy(**({"studies": (study.digest,)} | limits))
+    return Config(study.roster[me], file, folder / "state", folder / "a.sock", policy, seed)
+
+
+class Federation:
+    """Three plain clients, and one behind an agent, number 1."""
+
+    def __init__(self, agent, study=STUDY, number=1):
+        self.agent, self.study, self.number = agent, study, number
+        self.server = Server(study)
+        self.others = {c: Client(study, c) for c in (0, 2, 3)}
+        self.messages = {
+            c: study.scheme.encode(Rankings(RANKS[c]), rng=c) for c in range(len(study.roster))
+        }
+        self.requests = dict.fromkeys(range(len(study.roster)), b"")
+
+    def reply(self, step, client):
+        request = self.requests[client]
+        if client == 1:
+            return self.agent.answer(self.study.to_json(), self.number, step, request)
+        if step == "advertise":
+            return self.others[client].advertise()
+        if step == "mask":
+            return self.others[client].mask(request, self.messages[client])
+        return getattr(self.others[client], step)(request)
+
+    def until(self, step):
+        """Everybody takes all steps before this one."""
+        for each in STEPS[: STEPS.index(step)]:
+            self.step(each)
+        return self
+
+    def step(self, step, but=()):
+        asked = [client for client in self.requests if client not in but]
+        replies = {client: self.reply(step, client) for client in asked}
+        for client, reply in replies.items():
+            self.server.receive(client, reply)
+        self.requests = self.server.close_step()
+        return replies.get(1)
+
+    def finish(self):
+        for step in STEPS:
+            self.step(step)
+        return self.server.result()
+
+
+def not_answered(code, agent, *arguments):
+    with pytest.raises(RefusalError) as error:
+        agent.answer(*arguments)
+    assert error.value.code is code
+    return str(error.value)

@@ -1,0 +1,36 @@
+"""What the pictures in the tests show."""
+
+import numpy as np
+
+import fedrank as fr
+
+
+def parties(n, clients, samples, phi=0.8, items=None, seed=0):
+    """Made-up rankings of each client."""
+    rng = np.random.default_rng(seed)
+    center = fr.Rankings(rng.permutation(n), items)
+    data = fr.Mallows(phi, center=center).sample(clients * samples, rng)
+    return [data[start : start + samples] for start in range(0, len(data), samples)]
+
+
+def rows(**columns):
+    """Rows of a table, from its columns."""
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+
+
+def curve(method, where, means, se=0.0):
+    count = len(means)
+    return rows(
+        method=[method] * count,
+        where=[where] * count,
+        samples=range(1, count + 1),
+        mean=means,
+        se=[se] * count,
+    )
+
+
+TWO = curve("Borda", "federated", [3.0, 1.0, 0.5], 0.1) + curve(
+    "Lehmer", "centralized", [4.0, 2.0, 1.0], 0.2
+)

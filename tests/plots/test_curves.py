@@ -1,0 +1,124 @@
+"""Pictures of error curves."""
+
+import csv
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from fedrank import plots
+from helpers.drawings import TWO, curve
+
+
+def test_curves_are_the_means_and_bands_one_standard_error():
+    ax = plots.error_curves(TWO, "samples", se="se")
+    for line, means in zip(ax.lines, ([3.0, 1.0, 0.5], [4.0, 2.0, 1.0]), strict=True):
+        assert line.get_xdata().tolist() == [1, 2, 3]
+        assert line.get_ydata().tolist() == means
+    assert [line.get_linestyle() for line in ax.lines] == ["-", "--"]
+    for band, se, means in zip(
+        ax.collections, (0.1, 0.2), ([3.0, 1.0, 0.5], [4.0, 2.0, 1.0]), strict=True
+    ):
+        corners = {(x, round(y, 9)) for x, y in band.get_paths()[0].vertices.tolist()}
+        for x, mean in enumerate(means, start=1):
+            assert {(x, round(mean - se, 9)), (x, round(mean + se, 9))} <= corners
+
+
+def test_a_csv_file_draws_the_same_curves_whatever_its_rows_order(tmp_path):
+    path = tmp_path / "rows.csv"
+    with path.open("w", newline="", encoding="utf-8-sig") as file:  # as spreadsheets write it
+        writer = csv.DictWriter(file, list(TWO[0]))
+        writer.writeheader()
+        writer.writerows([TWO[2], TWO[0], TWO[1], *TWO[3:]])
+    for table in (path, str(path)):
+        drawn = plots.error_curves(table, "samples", se="se").lines
+        assert [line.get_ydata().tolist() for line in drawn] == [[3.0, 1.0, 0.5], [4.0, 2.0, 1.0]]
+
+
+def test_without_a_standard_error_there_is_no_band():
+    assert not plots.error_curves(TWO, "samples").collections
+    blank = [row | {"se": ""} for row in TWO]
+    bands = plots.error_curves(blank, "samples", se="se").collections
+    assert not any(len(path) for band in bands for path in band.get_paths())
+
+
+def test_each_method_keeps_its_colour_in_every_figure():
+    def colours(*methods):
+        table = [row for method in methods for row in curve(method, "federated", [1.0, 0.0])]
+        lines = plots.error_curves(table, "samples").lines
+        return {name: line.get_color() for name, line in zip(methods, lines, strict=True)}
+
+    alone = {name: colours(name)[name] for name in ("Borda", "Lehmer", "footrule", "Kemeny")}
+    for names in (("Kemeny", "footrule"), ("a method of mine", "Lehmer", "footrule", "Borda")):
+        assert {name: alone[name] for name in names if name in alone}.items() <= colours(
+            *names
+        ).items()
+    everyone = [*alone, "Lehmer, nearest", "one of mine", "pick", "another of mine"]
+    assert len(set(colours(*everyone).values())) == len(everyone)
+
+
+def test_colours_and_markers_of_the_methods_are_distinct():
+    looks = list(plots.METHODS.values())
+    assert len({to_hex(colour) for colour, _ in looks}) == len(looks)
+    assert len({marker for _, marker in looks}) == len(looks)
+
+
+def test_names_that_differ_in_case_only_are_told_apart():
+    table = curve("borda", "federated", [1.0]) + curve("Borda", "federated", [2.0])
+    lines = plots.error_curves(table, "samples").lines
+    assert lines[0].get_color() != lines[1].get_color()
+
+
+def test_the_legend_explains_each_method_and_dash_once():
+    ax = plots.error_curves(TWO + curve("Lehmer", "federated", [2.0]), "samples")
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["Borda", "Lehmer", "federated", "centralized"]
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_curves_of_zeros_are_drawn_above_the_axis(log):
+    ax = plots.error_curves(curve("Borda", "federated", [0.0] * 5), "samples", se="se", log=log)
+    assert ax.lines[0].get_ydata().tolist() == [0.0] * 5
+    bottom, top = ax.get_ylim()
+    assert bottom < 0 < top
+
+
+def test_zeros_show_on_a_logarithmic_axis():
+    table = curve("Borda", "federated", [100.0, 0.03, 0.0])
+    ax = plots.error_curves(table, "samples", log=True)
+    heights = ax.transData.transform([(1, y) for y in (0.0, 0.03, 0.3, 3.0, 30.0)])[:, 1]
+    assert ax.bbox.y0 < heights[0] < heights[1]
+    decades = np.diff(heights[1:])
+    assert decades == pytest.approx([decades[0]] * 3)  # a decade is as high as the next
+
+
+def test_bands_of_errors_stop_at_zero():
+    ax = plots.error_curves(curve("Borda", "federated", [0.1, 0.2], se=5.0), "samples", se="se")
+    assert ax.collections[0].get_paths()[0].vertices[:, 1].min() == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "named"),
+    [
+        ([], "no rows"),
+        (5, "table must be a list"),
+        ([3], "row 0 must be a mapping"),
+        ([{"method": "a", "where": "federated", "mean": 1}], "row 0 has no column 'samples'"),
+        ([TWO[0], TWO[1] | {"mean": "n/a"}], "row 1: mean must be a number, not 'n/a'"),
+        ([TWO[0] | {"mean": float("inf")}], "row 0: mean must be a number, not inf"),
+        ([TWO[0] | {"se": -1}], "row 0: se must not be below 0"),
+        ([TWO[0] | {"where": "here"}], "where must be federated or centralized, not 'here'"),
+        ([TWO[0], TWO[0]], "row 1 is a second one for Borda, federated, samples = 1"),
+        ([TWO[0] | {"method": f"m{i}"} for i in range(9)], "9 methods in one figure"),
+    ],
+)
+def test_a_table_that_cannot_be_drawn_is_named(table, named):
+    with pytest.raises(ValueError, match=named):
+        plots.error_curves(table, "samples", se="se")
+
+
+def test_dashed_none_draws_all_solid_without_the_column():
+    table = [{"method": "Borda", "samples": 1, "mean": 2.0}]
+    ax = plots.error_curves(table, "samples", dashed=None)
+    assert [line.get_linestyle() for line in ax.lines] == ["-"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Borda"]

@@ -1,0 +1,190 @@
+"""The app, the keys and the settings that Flower gets."""
+
+import os
+import ssl
+import stat
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+
+from fedrank import Borda, Study
+from fedrank.schemes import Refine
+from fedrank.transport.flower import client as relay
+from fedrank.transport.flower.app import write_app
+from fedrank.transport.flower.join import environment, node_command
+from fedrank.transport.flower.keys import write_keys
+from helpers.agents import LABELS, RANKS, STUDY
+from helpers.command import COMMAND, refused, run, write_ranks
+
+
+def test_an_app_has_what_flower_needs(tmp_path):
+    study = Study(Borda(2, 3), ["a", 'b"\\'], ["x y", "z'", "w"])
+    write_app(study, tmp_path / "app", seed=4)
+    project = tomllib.loads((tmp_path / "app" / "pyproject.toml").read_text())
+    app = project["tool"]["flwr"]["app"]
+    assert app["components"] == {
+        "serverapp": "study_app.server:app",
+        "clientapp": "study_app.client:app",
+    }
+    assert app["config"] == {
+        "wait": 120,
+        "deadline": 120,
+        "out": "results",
+        "nameless": False,
+        "seed": 4,
+    }
+    assert Study.from_json((tmp_path / "app" / "study_app" / "study.json").read_text()) == study
+    readme = (tmp_path / "app" / "README.md").read_text()
+    assert study.digest in readme
+    assert """keys/nodes/1.pub trial --name 'z'"'"''""" in readme
+    assert [p.name for p in tmp_path.iterdir()] == ["app"]
+    with pytest.raises(ValueError, match="there already"):
+        write_app(study, tmp_path / "app")
+    with pytest.raises(ValueError, match="there is no folder"):
+        write_app(study, tmp_path / "none" / "app")
+
+
+def test_an_app_can_be_built_by_flower(tmp_path):
+    write_app(STUDY, tmp_path / "app")
+    home = {"FLWR_HOME": str(tmp_path / "home"), "FLWR_TELEMETRY_ENABLED": "0"}
+    done = subprocess.run(
+        [COMMAND.with_name("flwr"), "build"],
+        cwd=tmp_path / "app",
+        env=os.environ | home | {"FLWR_DISABLE_UPDATE_CHECK": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "app").glob("*.fab"))
+
+
+def test_trial_certificates_hold_for_their_hosts_and_no_other(tmp_path):
+    write_keys(tmp_path / "keys", ["link.example.org", "10.0.0.7"], nodes=1)
+    context = ssl.create_default_context(cafile=tmp_path / "keys" / "ca.crt")
+    for host, good in [
+        ("link.example.org", True),
+        ("10.0.0.7", True),
+        ("localhost", True),
+        ("evil.example.org", False),
+    ]:
+        assert handshake(tmp_path / "keys", context, host) is good
+    write_keys(tmp_path / "other", [], nodes=0)
+    stranger = ssl.create_default_context(cafile=tmp_path / "other" / "ca.crt")
+    assert not handshake(tmp_path / "keys", stranger, "localhost")
+
+
+def handshake(keys, context, host):
+    """Whether a client takes the server's certificate, in memory."""
+    server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server_side.load_cert_chain(keys / "server.crt", keys / "server.key")
+    up, down = ssl.MemoryBIO(), ssl.MemoryBIO()
+    one = context.wrap_bio(down, up, server_hostname=host)
+    two = server_side.wrap_bio(up, down, server_side=True)
+    for _ in range(4):
+        for side in (one, two):
+            try:
+                side.do_handshake()
+            except ssl.SSLWantReadError:
+                continue
+            except ssl.SSLError:
+                return False
+    return True
+
+
+def test_node_keys_are_a_pair_and_secret(tmp_path):
+    write_keys(tmp_path / "keys", [], nodes=2)
+    nodes = tmp_path / "keys" / "nodes"
+    secrets = [(nodes / f"{n}.key").read_bytes() for n in (0, 1)]
+    keys = [serialization.load_ssh_private_key(secret, None) for secret in secrets]
+    public = [serialization.load_ssh_public_key((nodes / f"{n}.pub").read_bytes()) for n in (0, 1)]
+    assert [key.public_key() for key in keys] == public
+    assert public[0] != public[1]
+    assert keys[0].curve.name == "secp384r1"
+    for secret in (nodes / "0.key", tmp_path / "keys" / "server.key"):
+        assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    with pytest.raises(ValueError, match="there already"):
+        write_keys(tmp_path / "keys", [], nodes=2)
+
+
+def test_a_node_is_quiet_and_reached_on_this_machine_only():
+    command = node_command("link:1", Path("ca.crt"), Path("n.key"), Path("/a b/agent.sock"))
+    settings = dict(zip(command[1::2], command[2::2], strict=True))
+    assert settings["--host"] == "127.0.0.1"
+    assert settings["--node-config"] == 'agent="/a b/agent.sock"'
+    assert "--insecure" not in command
+    quiet = environment(Path("/home/x"))
+    assert quiet["FLWR_TELEMETRY_ENABLED"] == "0"
+    assert quiet["FLWR_DISABLE_UPDATE_CHECK"] == "1"
+    assert quiet["FLWR_HOME"] == "/home/x"
+
+
+def test_the_commands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("study.json").write_text(STUDY.to_json())
+    made = run("flower", "new", "study.json", "mine", "--seed", "3")
+    assert (made.returncode, made.stdout) == (0, "app: mine/README.md\n")
+    assert "seed = 3" in Path("mine/pyproject.toml").read_text()
+    assert "mine is there already" in refused(run("flower", "new", "study.json", "mine"))
+    made = run("flower", "keys", "study.json", "--host", "link.example.org")
+    assert (made.returncode, made.stdout) == (0, "keys: keys\n")
+    assert len(list(Path("keys/nodes").glob("*.key"))) == 4
+    Path("bad.json").write_text("{}")
+    assert "bad.json: the JSON of a study" in refused(run("flower", "new", "bad.json"))
+    joined = ["flower", "join", "--superlink", "127.0.0.1:1", "--key", "keys/nodes/0.key"]
+    absent = run(*joined, "--root-certificates", "none.crt")
+    assert "none.crt: there is no such file" in refused(absent)
+    absent = run(*joined, "--root-certificates", "keys/ca.crt")
+    assert "agent.toml: there is no such file" in refused(absent)
+
+
+def test_join_ends_both_processes_when_the_agent_cannot_start(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_keys(tmp_path / "keys", [], nodes=1)
+    votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
+    Path("agent.toml").write_text(
+        f'name = "east"\nrankings = "{votes}"\n[policy]\nstudies = ["{STUDY.digest}"]\n'
+    )
+    Path("state").mkdir(mode=0o755)  # others could read it
+    Path("state").chmod(0o755)
+    joined = run(
+        *("flower", "join", "--superlink", "127.0.0.1:1", "--key", "keys/nodes/0.key"),
+        *("--root-certificates", "keys/ca.crt"),
+    )
+    assert joined.returncode == 2
+    assert "chmod 700" in joined.stderr
+
+
+def test_without_flower_the_commands_say_how_to_get_it(python, tmp_path):
+    (tmp_path / "study.json").write_text(STUDY.to_json())
+    code = (
+        "import sys\n"
+        "sys.modules['flwr'] = None\n"
+        "from fedrank.cli import main\n"
+        f"sys.argv = ['fedrank', 'flower', 'new', {str(tmp_path / 'study.json')!r}]\n"
+        "main()\n"
+    )
+    done = python(code)
+    assert done.returncode == 2
+    assert "pip install 'fedrank[flower]'" in done.stderr
+
+
+def test_only_this_package_imports_flower():
+    package = Path(relay.__file__).parents[1]
+    importing = [
+        file.relative_to(package).as_posix()
+        for file in package.rglob("*.py")
+        if "import flwr" in file.read_text() or "from flwr" in file.read_text()
+    ]
+    assert importing == ["flower/_flwr.py"]
+
+
+def test_no_app_is_written_for_a_study_that_a_run_cannot_conduct(tmp_path):
+    study = Study(Refine([0, 1, 2], 3, window=1))
+    with pytest.raises(ValueError, match="of Borda or Lehmer, not of Refine"):
+        write_app(study, tmp_path / "app")
+    assert not (tmp_path / "app").exists()
