@@ -19,7 +19,10 @@ from fedrank.distances import (
 )
 from fedrank.mallows import Mallows
 from fedrank.planning.plan import plan
-from fedrank.protocol.federate import FederatedConsensus, federate
+from fedrank.protocol.driver import conduct
+from fedrank.protocol.federate import federate
+from fedrank.protocol.methods import Kemeny
+from fedrank.protocol.result import FederatedConsensus
 from fedrank.protocol.study import Study
 from fedrank.rankings import PartialRankings, Rankings
 from fedrank.schemes import Borda, Lehmer
@@ -52,6 +55,7 @@ __all__ = [
     "Borda",
     "Consensus",
     "FederatedConsensus",
+    "Kemeny",
     "Lehmer",
     "Mallows",
     "PartialRankings",
@@ -60,6 +64,7 @@ __all__ = [
     "__version__",
     "agent",
     "aggregate",
+    "conduct",
     "data",
     "exceptions",
     "experiments",

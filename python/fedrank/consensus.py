@@ -173,24 +173,41 @@ def aggregate(
     m, n = ranks.shape
     seed = seed_bytes(rng)
     runs = settings.get("runs", settings.get("kicks", 0))
-    found, tied, sums, distance, bound, exact = _core.aggregate(
-        ranks, counts, method, ties, seed, runs, settings.get("exact_upto", 0)
-    )
+    found = _core.aggregate(ranks, counts, method, ties, seed, runs, settings.get("exact_upto", 0))
     total = m if counts is None else int(counts.sum(dtype=np.int64))
     consensus = Consensus(
-        ranks=read_only(found),
+        ranks=read_only(found.ranks),
         item_labels=labels_of(rankings),
         method=method,
-        scores=None if sums is None else sums / total,
-        ties=tied,
-        exact=exact,
-        objective=None if distance is None else distance / (total * n),
-        lower_bound=None if bound is None else bound / (total * n),
+        scores=None if found.sums is None else found.sums / total,
+        ties=found.ties,
+        exact=found.exact,
+        objective=None if found.distance is None else found.distance / (total * n),
+        lower_bound=None if found.lower_bound is None else found.lower_bound / (total * n),
     )
     if settings.get("best_of_both"):
         pick = aggregate(rankings, "pick", ties, np.random.default_rng([*seed]), weights=weights)
         return min(consensus, pick, key=lambda each: each.objective or 0.0)
     return consensus
+
+
+def places(consensus: Consensus) -> list[dict[str, Any]]:
+    """All places of a consensus, best first.
+
+    Examples
+    --------
+    >>> places(aggregate([[1, 0]]))
+    [{'place': 0, 'item': 1, 'score': 0.0}, {'place': 1, 'item': 0, 'score': 1.0}]
+    """
+    scores = None if consensus.scores is None else consensus.scores.tolist()
+    return [
+        {
+            "place": place,
+            "item": consensus.items[item],
+            "score": None if scores is None else scores[item],
+        }
+        for place, item in enumerate(consensus.order.tolist())
+    ]
 
 
 def check_options(method: str, options: dict[str, int]) -> dict[str, int]:

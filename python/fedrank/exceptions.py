@@ -25,6 +25,16 @@ class ProtocolError(ValueError):
         return type(self), (str(self), self.code)
 
 
+class RunFailedError(ProtocolError):
+    """A run that came to nothing; the message says why, and who was lost at which step.
+
+    Examples
+    --------
+    >>> issubclass(RunFailedError, ProtocolError)
+    True
+    """
+
+
 class MissingExtraError(ImportError, ValueError):
     """A library of an optional extra is not installed; the message says how to get it.
 
@@ -70,7 +80,7 @@ class RefusalError(Exception):
 
     Examples
     --------
-    >>> RefusalError(Code.REFUSED, "2 rankings are fewer than least_samples").code.value
+    >>> RefusalError(Code.REFUSED, "2 rankings are fewer than min_samples").code.value
     'refused'
     """
 

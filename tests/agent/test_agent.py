@@ -6,10 +6,12 @@ import time
 import pytest
 
 from fedrank import Borda, Lehmer, Rankings, Study, federate
+from fedrank._random import seed_bytes, stream_rng
 from fedrank.agent import Agent, Code, preview
 from fedrank.agent import agent as answering
 from fedrank.agent.store import DAY, Store
-from fedrank.protocol.federate import STEPS
+from fedrank.protocol.secagg import STEPS
+from fedrank.transport import Step
 from helpers.agents import LABELS, ROSTER, STUDY, Federation, configured, not_answered
 from helpers.command import write_ranks
 
@@ -30,7 +32,7 @@ def test_with_a_seed_the_message_is_the_engines(tmp_path, scheme):
     configs = [configured(tmp_path / str(c), c, study, tied, seed=5) for c in range(4)]
     sent = [preview(config, study).message for config in configs]
     engine = federate([Rankings(tied, LABELS)] * 4, scheme, rng=5)
-    decoded = scheme.decode(sum(sent), 4, rng=answering.stream_rng(answering.seed_bytes(5), 1))
+    decoded = scheme.decode(sum(sent), 4, rng=stream_rng(seed_bytes(5), 1))
     assert decoded.ranks.tolist() == engine.consensus.ranks.tolist()
     assert len({message.tobytes() for message in sent}) > 1  # a stream each
 
@@ -48,11 +50,11 @@ def test_the_same_request_gets_the_same_bytes_and_another_is_refused(agent):
         request = federation.requests[1]
         reply = federation.step(step)
         foreign.step(step)
-        assert agent.answer(STUDY.to_json(), 1, step, request) == reply
+        assert agent.answer(STUDY.to_json(), Step(1, 0, step), request) == reply
         if step != "advertise":
             other = request[:-1] + bytes([request[-1] ^ 1])
-            not_answered(Code.PROTOCOL, agent, STUDY.to_json(), 1, step, other)
-            assert agent.answer(STUDY.to_json(), 1, step, request) == reply
+            not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(1, 0, step), other)
+            assert agent.answer(STUDY.to_json(), Step(1, 0, step), request) == reply
 
 
 def test_a_second_list_of_survivors_is_refused_after_a_restart_too(agent):
@@ -60,15 +62,15 @@ def test_a_second_list_of_survivors_is_refused_after_a_restart_too(agent):
     federation.step("mask", but=[3])
     request = federation.requests[1]
     assert len(request) == 40 + 2 * 3
-    reply = agent.answer(STUDY.to_json(), 1, "unmask", request)
+    reply = agent.answer(STUDY.to_json(), Step(1, 0, "unmask"), request)
     # A list that names everybody: of the same session, but for the server's lie.
     body = b"".join(c.to_bytes(2, "little") for c in range(4))
     forged = request[:36] + body
     forged += answering.hashlib.sha256(forged).digest()[:4]
     agent.close()
     again = Agent(agent.config)
-    not_answered(Code.PROTOCOL, again, STUDY.to_json(), 1, "unmask", forged)
-    assert again.answer(STUDY.to_json(), 1, "unmask", request) == reply
+    not_answered(Code.PROTOCOL, again, STUDY.to_json(), Step(1, 0, "unmask"), forged)
+    assert again.answer(STUDY.to_json(), Step(1, 0, "unmask"), request) == reply
     again.close()
 
 
@@ -79,7 +81,7 @@ def test_a_session_goes_on_in_another_agent_after_each_step(agent):
         reply = federation.step(step)
         federation.agent.close()
         federation.agent = Agent(agent.config)
-        assert federation.agent.answer(STUDY.to_json(), 1, step, request) == reply
+        assert federation.agent.answer(STUDY.to_json(), Step(1, 0, step), request) == reply
     federation.agent.close()
     assert federation.server.result()[1] == [0, 1, 2, 3]
 
@@ -87,17 +89,17 @@ def test_a_session_goes_on_in_another_agent_after_each_step(agent):
 def test_a_step_of_a_session_that_never_began_is_refused(agent):
     federation = Federation(agent).until("share")
     request = federation.requests[1]
-    told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), 99, "share", request)
+    told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(99, 0, "share"), request)
     assert "has not begun" in told
-    not_answered(Code.PROTOCOL, agent, STUDY.to_json(), 1, "peek", b"")
+    not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(1, 0, "peek"), b"")
 
 
 def test_a_run_that_got_no_masked_input_may_begin_anew_with_new_keys(agent):
-    first = agent.answer(STUDY.to_json(), 1, "advertise", b"")
+    first = agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
     (old,) = agent.store.sessions.iterdir()
     os.utime(old, (0, time.time() - DAY - 1))
-    agent.answer(STUDY.to_json(), 2, "advertise", b"")
-    assert agent.answer(STUDY.to_json(), 1, "advertise", b"") != first
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    assert agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"") != first
 
 
 def test_a_repeated_study_gets_the_same_message_though_data_and_ties_change(tmp_path):
@@ -112,7 +114,7 @@ def test_a_repeated_study_gets_the_same_message_though_data_and_ties_change(tmp_
     store = Store(config.folder)
     assert store.forget(STUDY.digest)
     assert not store.forget(STUDY.digest)
-    fresh = STUDY.scheme.encode([[3, 2, 1, 0]] * 12)
+    fresh = STUDY.method.encode([[3, 2, 1, 0]] * 12)
     assert preview(config, STUDY).message.tolist() == fresh.tolist()
 
 
@@ -125,5 +127,5 @@ def test_a_study_is_known_by_its_canonical_text_before_it_is_parsed(agent, monke
 
     monkeypatch.setattr(Study, "from_json", parsed)
     text = spell(STUDY.to_json())
-    told = not_answered(Code.REFUSED, agent, text, 1, "advertise", b"")
+    told = not_answered(Code.REFUSED, agent, text, Step(1, 0, "advertise"), b"")
     assert "not among those allowed" in told

@@ -8,6 +8,7 @@ from fedrank import Borda, Study
 from fedrank.agent import Agent, Code, RefusalError, read_config
 from fedrank.agent import agent as answering
 from fedrank.agent.store import DAY
+from fedrank.transport import Step
 from helpers.agents import LABELS, RANKS, ROSTER, STUDY, Federation, configured, not_answered
 from helpers.command import write_ranks
 
@@ -16,10 +17,10 @@ from helpers.command import write_ranks
     ("limits", "study", "named"),
     [
         ({"studies": ("0" * 64,)}, STUDY, "not among those allowed"),
-        ({"least_clients": 5}, STUDY, "4 clients are fewer than least_clients = 5"),
-        ({"least_threshold": 4}, STUDY, "threshold 3 is below least_threshold = 4"),
-        ({"least_samples": 13}, STUDY, "12 rankings are fewer than least_samples = 13"),
-        ({"runs_a_day": 0}, STUDY, "runs_a_day = 0"),
+        ({"min_clients": 5}, STUDY, "4 clients are fewer than min_clients = 5"),
+        ({"min_threshold": 4}, STUDY, "threshold 3 is below min_threshold = 4"),
+        ({"min_samples": 13}, STUDY, "12 rankings are fewer than min_samples = 13"),
+        ({"runs_per_day": 0}, STUDY, "runs_per_day = 0"),
         ({}, Study(Borda(4, 4), LABELS, ["a", "b", "c", "d"]), "east is not in the roster"),
     ],
 )
@@ -28,7 +29,7 @@ def test_what_the_policy_does_not_allow_is_refused_at_the_first_step(
 ):
     config = configured(tmp_path, **({"studies": (study.digest,)} | limits))
     agent = Agent(config)
-    assert named in not_answered(Code.REFUSED, agent, study.to_json(), 1, "advertise", b"")
+    assert named in not_answered(Code.REFUSED, agent, study.to_json(), Step(1, 0, "advertise"), b"")
     assert list(agent.store.sessions.iterdir()) == []
     assert agent.store.ledger() == []
     agent.close()
@@ -37,41 +38,43 @@ def test_what_the_policy_does_not_allow_is_refused_at_the_first_step(
 def test_too_few_rankings_are_not_kept_as_the_studys_message(tmp_path):
     config = configured(tmp_path, ranks=RANKS[1][:9])
     agent = Agent(config)
-    not_answered(Code.REFUSED, agent, STUDY.to_json(), 1, "advertise", b"")
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(1, 0, "advertise"), b"")
     write_ranks(config.rankings, LABELS, RANKS[1])
-    agent.answer(STUDY.to_json(), 1, "advertise", b"")
+    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
     agent.close()
     # A policy that asks for more holds for a message that is kept, too.
-    agent = Agent(configured(tmp_path, least_samples=13))
-    not_answered(Code.REFUSED, agent, STUDY.to_json(), 2, "advertise", b"")
+    agent = Agent(configured(tmp_path, min_samples=13))
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
     agent.close()
 
 
 def test_labels_that_the_study_does_not_have_are_not_guessed_at(tmp_path):
     bare = Study(Borda(4, 4), roster=ROSTER)
     agent = Agent(configured(tmp_path, study=bare))
-    told = not_answered(Code.DATA, agent, bare.to_json(), 1, "advertise", b"")
+    told = not_answered(Code.DATA, agent, bare.to_json(), Step(1, 0, "advertise"), b"")
     assert "agree on their order" in told
     write_ranks(agent.config.rankings, ["0", "1", "2", "3"], RANKS[1])
-    agent.answer(bare.to_json(), 1, "advertise", b"")
+    agent.answer(bare.to_json(), Step(1, 0, "advertise"), b"")
     agent.close()
 
 
 def test_a_sum_over_few_survivors_is_not_opened(tmp_path):
-    agent = Agent(configured(tmp_path, least_survivors=4))
+    agent = Agent(configured(tmp_path, min_survivors=4))
     federation = Federation(agent).until("mask")
     federation.step("mask", but=[0])
-    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), 1, "unmask", federation.requests[1])
-    assert told == "3 survivors are fewer than least_survivors = 4"
+    told = not_answered(
+        Code.REFUSED, agent, STUDY.to_json(), Step(1, 0, "unmask"), federation.requests[1]
+    )
+    assert told == "3 survivors are fewer than min_survivors = 4"
     agent.close()
     # All four: opened.
-    agent = Agent(configured(tmp_path, least_survivors=4))
+    agent = Agent(configured(tmp_path, min_survivors=4))
     assert Federation(agent, number=2).finish()[1] == [0, 1, 2, 3]
     agent.close()
 
 
 def test_a_list_cannot_be_made_to_look_longer_than_it_is(tmp_path):
-    agent = Agent(configured(tmp_path, least_survivors=4))
+    agent = Agent(configured(tmp_path, min_survivors=4))
     federation = Federation(agent).until("mask")
     federation.step("mask", but=[0])
     request = federation.requests[1]
@@ -79,12 +82,12 @@ def test_a_list_cannot_be_made_to_look_longer_than_it_is(tmp_path):
         forged = request[:-4] + extra
         forged += answering.hashlib.sha256(forged).digest()[:4]
         with pytest.raises(RefusalError):
-            agent.answer(STUDY.to_json(), 1, "unmask", forged)
+            agent.answer(STUDY.to_json(), Step(1, 0, "unmask"), forged)
     agent.close()
 
 
 def test_runs_count_from_the_masked_step_whatever_becomes_of_them(tmp_path):
-    agent = Agent(configured(tmp_path, runs_a_day=2))
+    agent = Agent(configured(tmp_path, runs_per_day=2))
     for number in (1, 2, 3):
         Federation(agent, number=number).until("share")  # keys alone cost nothing
     assert agent.store.ledger() == []
@@ -93,20 +96,22 @@ def test_runs_count_from_the_masked_step_whatever_becomes_of_them(tmp_path):
         federation = Federation(agent, number=number).until("mask")
         request = federation.requests[1]
         sent = federation.step("mask")  # and no further: aborted
-        assert agent.answer(STUDY.to_json(), number, "mask", request) == sent  # counted once
+        assert (
+            agent.answer(STUDY.to_json(), Step(number, 0, "mask"), request) == sent
+        )  # counted once
     assert [line["run"] for line in agent.store.ledger()] == [5, 6]
-    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), 7, "advertise", b"")
-    assert "runs_a_day = 2" in told
-    not_answered(Code.REFUSED, agent, STUDY.to_json(), 4, "mask", open_run.requests[1])
+    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(7, 0, "advertise"), b"")
+    assert "runs_per_day = 2" in told
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(4, 0, "mask"), open_run.requests[1])
     agent.close()
     # A restart changes nothing.
     agent = Agent(agent.config)
-    not_answered(Code.REFUSED, agent, STUDY.to_json(), 8, "advertise", b"")
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(8, 0, "advertise"), b"")
     # A day later there is room.
     lines = agent.store.ledger()
     lines[0]["time"] -= DAY
     agent.store.ledger_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    agent.answer(STUDY.to_json(), 8, "advertise", b"")
+    agent.answer(STUDY.to_json(), Step(8, 0, "advertise"), b"")
     agent.close()
 
 
@@ -123,8 +128,8 @@ def test_runs_count_from_the_masked_step_whatever_becomes_of_them(tmp_path):
         ('name = "a"\nrankings = "v"\n[policy]\nstudies = ["abc"]\n', "'abc' is not a digest"),
         ('name = "a"\nrankings = "v"\n[policy]\nstudies = "abc"\n', "a list of digests"),
         (
-            'name = "a"\nrankings = "v"\n[policy]\nstudies = []\nleast_samples = 0\n',
-            "least_samples must be .* not 0",
+            'name = "a"\nrankings = "v"\n[policy]\nstudies = []\nmin_samples = 0\n',
+            "min_samples must be .* not 0",
         ),
         ('name = "a"\nrankings = "v"\n[policy]\nstudies = []\nmost = 1\n', "no 'most'"),
         ('name = "a"\nrankings = "v"\nseed = -1\n[policy]\nstudies = []\n', "seed must be"),

@@ -11,7 +11,8 @@ import pytest
 from fedrank.agent import Code, ask, preview
 from fedrank.agent.preview import bytes_up
 from fedrank.agent.socket import listens
-from fedrank.protocol.federate import STEPS
+from fedrank.protocol.secagg import STEPS
+from fedrank.transport import Step
 from helpers.agents import STUDY, Federation, configured, not_answered
 from helpers.command import COMMAND
 
@@ -68,13 +69,13 @@ def test_an_agent_killed_between_steps_goes_on_where_it_was(tmp_path, started):
         reply = federation.step(step)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        not_answered(Code.UNAVAILABLE, federation.agent, STUDY.to_json(), 1, step, request)
+        not_answered(Code.UNAVAILABLE, federation.agent, STUDY.to_json(), Step(1, 0, step), request)
         config.socket.unlink()
         process = started(config)
-        assert federation.agent.answer(STUDY.to_json(), 1, step, request) == reply
+        assert federation.agent.answer(STUDY.to_json(), Step(1, 0, step), request) == reply
         if step != "advertise":
             other = request[:-1] + bytes([request[-1] ^ 1])
-            not_answered(Code.PROTOCOL, federation.agent, STUDY.to_json(), 1, step, other)
+            not_answered(Code.PROTOCOL, federation.agent, STUDY.to_json(), Step(1, 0, step), other)
     total, survivors = federation.server.result()
     others = sum(federation.messages[c] for c in (0, 2, 3))
     assert survivors == [0, 1, 2, 3]
@@ -92,7 +93,7 @@ def test_two_processes_cannot_hold_one_store(tmp_path, started):
     assert second.wait(timeout=60) == 2
     assert "in use by an agent" in second.stderr.read()
     # The first still answers.
-    ask(config.socket, STUDY.to_json(), 1, "advertise", b"")
+    ask(config.socket, STUDY.to_json(), Step(1, 0, "advertise"), b"")
 
 
 def test_a_socket_may_be_handed_over(tmp_path):
@@ -119,8 +120,8 @@ def test_a_socket_may_be_handed_over(tmp_path):
             if handed.exists():
                 break
             time.sleep(0.1)
-        reply = ask(handed, STUDY.to_json(), 1, "advertise", b"")
-        assert len(reply) == bytes_up(STUDY)["advertise"]
+        reply = ask(handed, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+        assert len(reply) == bytes_up(STUDY.round(0))["advertise"]
         assert not (tmp_path / "agent.sock").exists()
     finally:
         process.kill()

@@ -26,7 +26,9 @@ def test_a_marker_in_the_data_never_leaves(tmp_path, text, code):
     config = configured(tmp_path)
     config.rankings.write_text(text)
     agent = Agent(config)
-    asked = json.dumps({"study": STUDY.to_json(), "run": 1, "step": "advertise"}).encode()
+    asked = json.dumps(
+        {"study": STUDY.to_json(), "run": 1, "round": 0, "step": "advertise"}
+    ).encode()
     assert respond(agent, asked + b"\n") == code.value.encode() + b"\n"
     agent.close()
 
@@ -39,15 +41,20 @@ def test_requests_that_cannot_be_read_get_a_code(agent, asked):
 
 
 def test_a_first_line_too_long_is_not_parsed(agent, monkeypatch):
-    monkeypatch.setattr(serving, "HEAD", 1000)
-    asked = json.dumps({"study": STUDY.to_json(), "run": 1, "step": "advertise"}).encode() + b"\n"
+    monkeypatch.setattr(serving, "MAX_HEAD_BYTES", 1000)
+    asked = (
+        json.dumps({"study": STUDY.to_json(), "run": 1, "round": 0, "step": "advertise"}).encode()
+        + b"\n"
+    )
     assert len(asked) < 1000
     assert respond(agent, asked + bytes(2000)).startswith(b"ok\n")
     assert respond(agent, b" " * 1000 + asked) == b"error\n"
 
 
 def test_no_more_than_the_beginning_of_a_detail_is_logged(agent, caplog):
-    asked = json.dumps({"study": STUDY.to_json(), "run": 1, "step": "B" * 100_000}).encode()
+    asked = json.dumps(
+        {"study": STUDY.to_json(), "run": 1, "round": 0, "step": "B" * 100_000}
+    ).encode()
     assert respond(agent, asked + b"\n") == b"protocol\n"
     (record,) = caplog.records
     assert "there is no step 'BBB" in record.getMessage()
@@ -71,13 +78,13 @@ def test_a_panic_gets_a_code(agent, monkeypatch):
         raise PanicError(SECRET)
 
     monkeypatch.setattr(agent, "answer", panic)
-    asked = json.dumps({"study": "{}", "run": 1, "step": "advertise"}).encode()
+    asked = json.dumps({"study": "{}", "run": 1, "round": 0, "step": "advertise"}).encode()
     assert respond(agent, asked + b"\n") == b"error\n"
 
 
 @pytest.mark.parametrize("number", [True, 1.0, "1", -1, 2**64, None])
 def test_a_runs_number_is_a_whole_one_of_64_bits(agent, number):
-    asked = {"study": STUDY.to_json(), "run": 2**64 - 1, "step": "advertise"}
+    asked = {"study": STUDY.to_json(), "run": 2**64 - 1, "round": 0, "step": "advertise"}
     assert respond(agent, json.dumps(asked).encode() + b"\n").startswith(b"ok\n")
     wrong = json.dumps(asked | {"run": number}).encode() + b"\n"
     assert respond(agent, wrong) == b"error\n"

@@ -12,7 +12,8 @@ from fedrank.agent import Agent, Code, preview
 from fedrank.agent import agent as answering
 from fedrank.agent.socket import respond
 from fedrank.agent.store import DAY, Store
-from fedrank.protocol.federate import STEPS
+from fedrank.protocol.secagg import STEPS
+from fedrank.transport import Step
 from helpers.agents import LABELS, RANKS, ROSTER, STUDY, Federation, configured, not_answered
 
 
@@ -23,7 +24,7 @@ def test_nothing_is_given_before_it_is_on_the_disk(agent, monkeypatch):
         raise OSError("the disk is full")
 
     monkeypatch.setattr(Store, "save_state", fail)
-    asked = json.dumps({"study": STUDY.to_json(), "run": 1, "step": "mask"}).encode()
+    asked = json.dumps({"study": STUDY.to_json(), "run": 1, "round": 0, "step": "mask"}).encode()
     assert respond(agent, asked + b"\n" + federation.requests[1]) == b"error\n"
     # It counts all the same: nobody can know that it did not leave.
     assert len(agent.store.ledger()) == 1
@@ -37,40 +38,40 @@ def test_two_agents_cannot_hold_one_store(agent):
 
 
 def test_states_that_nobody_used_for_a_day_are_deleted(agent):
-    agent.answer(STUDY.to_json(), 1, "advertise", b"")
+    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
     (old,) = agent.store.sessions.iterdir()
     os.utime(old, (0, time.time() - DAY - 1))
-    agent.answer(STUDY.to_json(), 2, "advertise", b"")
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), b"")
     assert old not in list(agent.store.sessions.iterdir())
 
 
 @pytest.mark.parametrize("restart", [True, False])
 def test_they_are_deleted_at_the_start_and_at_a_refused_request_too(agent, restart):
-    agent.answer(STUDY.to_json(), 1, "advertise", b"")
+    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
     (old,) = agent.store.sessions.iterdir()
     os.utime(old, (0, time.time() - DAY - 1))
     if restart:
         agent.close()
         Agent(agent.config).close()
     else:
-        not_answered(Code.REFUSED, agent, "{}", 9, "share", b"")
+        not_answered(Code.REFUSED, agent, "{}", Step(9, 0, "share"), b"")
     assert not old.exists()
 
 
 def test_of_sessions_without_a_masked_input_only_the_newest_are_kept(tmp_path):
-    agent = Agent(configured(tmp_path, runs_a_day=1))
+    agent = Agent(configured(tmp_path, runs_per_day=1))
     Federation(agent, number=0).finish()
     (masked,) = agent.store.sessions.iterdir()
     os.utime(masked, (0, time.time() - DAY / 2))  # the oldest, and kept
     (line,) = agent.store.ledger()
     agent.store.ledger_file.write_text(json.dumps(line | {"time": line["time"] - DAY}) + "\n")
-    most = answering.BEGUN + 1
+    most = answering.BEGUN_SESSIONS + 1
     for number in range(1, most + 4):
-        agent.answer(STUDY.to_json(), number, "advertise", b"")
-        made = agent.store.sessions / answering.session_name(STUDY, number)
+        agent.answer(STUDY.to_json(), Step(number, 0, "advertise"), b"")
+        made = agent.store.sessions / answering.session_name(STUDY, Step(number, 0, ""))
         os.utime(made, (0, time.time() - 1000 + number))
     kept = {file.name for file in agent.store.sessions.iterdir()}
-    newest = {answering.session_name(STUDY, number) for number in range(4, most + 4)}
+    newest = {answering.session_name(STUDY, Step(number, 0, "")) for number in range(4, most + 4)}
     assert kept == newest | {masked.name}
     agent.close()
 
@@ -100,7 +101,7 @@ def test_the_ledgers_times_never_go_back(tmp_path, monkeypatch):
     clock = iter([5000.0, 1000.0, 7000.0])
     monkeypatch.setattr(time, "time", lambda: next(clock))
     for number in range(3):
-        store.enter(str(number), STUDY.digest, number)
+        store.enter(str(number), str(number), STUDY.digest, number, 0)
     assert [line["time"] for line in store.ledger()] == [5000.0, 5000.0, 7000.0]
 
 
@@ -113,9 +114,9 @@ def test_a_run_whose_state_was_deleted_is_over(agent, step):
         federation.step(each)
     (old,) = agent.store.sessions.iterdir()
     os.utime(old, (0, time.time() - DAY - 1))
-    agent.answer(STUDY.to_json(), 2, "advertise", b"")
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), b"")
     assert not old.exists()
-    told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), 1, step, asked[step])
+    told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(1, 0, step), asked[step])
     assert "this run is over" in told
     assert len(agent.store.ledger()) == 1
 

@@ -44,7 +44,7 @@ def test_new_run_preview_forget_ledger(tmp_path):
     made = run("agent", "new", study, "--name", "east", "--rankings", votes, "--config", config)
     assert (made.returncode, made.stderr) == (0, "")
     read = read_config(config)
-    assert read.policy == Policy((STUDY.digest,), least_threshold=3)
+    assert read.policy == Policy((STUDY.digest,), min_threshold=3)
     assert (read.name, read.rankings) == ("east", votes)
     shown = run("agent", "preview", study, "--config", config, "--json")
     document = json.loads(shown.stdout)

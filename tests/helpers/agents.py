@@ -4,8 +4,8 @@ import pytest
 
 from fedrank import Borda, Mallows, Rankings, Study
 from fedrank.agent import Config, Policy, RefusalError
-from fedrank.protocol.federate import STEPS
-from fedrank.protocol.secagg import Client, Server
+from fedrank.protocol.secagg import STEPS, Client, Server
+from fedrank.transport import Step
 from helpers.command import write_ranks
 
 LABELS = ["ash", "birch", "cedar", "dogwood"]
@@ -30,17 +30,18 @@ class Federation:
 
     def __init__(self, agent, study=STUDY, number=1):
         self.agent, self.study, self.number = agent, study, number
-        self.server = Server(study)
-        self.others = {c: Client(study, c) for c in (0, 2, 3)}
+        self.round = study.round(0)
+        self.server = Server(self.round)
+        self.others = {c: Client(self.round, c) for c in (0, 2, 3)}
         self.messages = {
-            c: study.scheme.encode(Rankings(RANKS[c]), rng=c) for c in range(len(study.roster))
+            c: study.method.encode(Rankings(RANKS[c]), rng=c) for c in range(len(study.roster))
         }
         self.requests = dict.fromkeys(range(len(study.roster)), b"")
 
     def reply(self, step, client):
         request = self.requests[client]
         if client == 1:
-            return self.agent.answer(self.study.to_json(), self.number, step, request)
+            return self.agent.answer(self.study.to_json(), Step(self.number, 0, step), request)
         if step == "advertise":
             return self.others[client].advertise()
         if step == "mask":

@@ -1,5 +1,6 @@
 """One secure sum of four clients, driven step by step."""
 
+import dataclasses
 import hashlib
 
 import pytest
@@ -23,6 +24,8 @@ CODES = {
     "state",
 }
 STUDY = Study(Borda(n=3, clients=4))  # threshold 3
+ROUND = STUDY.round(0)
+LATER = dataclasses.replace(ROUND, number=1)  # the same question in another round
 INPUTS = [[0, 1, 2], [2, 1, 0], [1, 1, 1], [2, 2, 2]]
 STEPS = ("advertise", "share", "mask", "unmask")
 
@@ -39,10 +42,10 @@ def step(client, name, request, message):
 class Session:
     """All parties, driven step by step."""
 
-    def __init__(self, study=STUDY, inputs=INPUTS, round=0):
+    def __init__(self, round=ROUND, inputs=INPUTS):
         self.inputs = inputs
-        self.server = Server(study, round)
-        self.clients = {c: Client(study, c, round) for c in range(len(inputs))}
+        self.server = Server(round)
+        self.clients = {c: Client(round, c) for c in range(len(inputs))}
         self.requests = dict.fromkeys(self.clients, b"")
 
     def replies(self, name):

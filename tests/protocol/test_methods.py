@@ -5,6 +5,7 @@ import pytest
 
 from fedrank import (
     Borda,
+    Kemeny,
     Mallows,
     aggregate,
     data,
@@ -12,9 +13,8 @@ from fedrank import (
     kemeny_score,
     kendall_distance,
 )
-from fedrank._random import seed_bytes
-from fedrank.protocol.federate import stream_rng
-from fedrank.protocol.methods import Refinement
+from fedrank._random import seed_bytes, stream_rng
+from fedrank.protocol.methods import Course
 from fedrank.schemes import Refine
 from helpers import reference
 from helpers.realdata import need
@@ -46,56 +46,65 @@ def same(a, b):
 )
 def test_secure_and_plain_agree_bit_for_bit(options):
     clients = wards()
-    secure, plain = (federate(clients, "kemeny", s, rng=3, **options) for s in (True, False))
+    secure, plain = (federate(clients, "kemeny", secure=s, rng=3, **options) for s in (True, False))
     assert same(secure.consensus, plain.consensus)
     assert secure.fit == plain.fit
     assert len(secure.rounds) == len(plain.rounds)
     assert secure.note is plain.note is None
-    assert [r.study for r in secure.rounds] == [r.study for r in plain.rounds]
+    assert [r.round.scheme for r in secure.rounds] == [r.round.scheme for r in plain.rounds]
 
 
 def test_the_rounds_are_borda_and_refinements_by_hand():
     clients = wards()
     result = federate(clients, "kemeny", window=2, rounds=5, max_samples=9, rng=4)
     seed = seed_bytes(4)
-    borda = Borda(40, 6, max_samples=9)
-    total = sum(borda.encode(c, rng=stream_rng(seed, 0, i)) for i, c in enumerate(clients))
-    found = borda.decode(total, 6, rng=stream_rng(seed, 1))
-    course, count = Refinement(found, 6, 2, 5, max_samples=9), 0
-    while course.scheme is not None:
-        count += 1
-        assert result.rounds[count].study.scheme == course.scheme
-        streams = [stream_rng(seed, 0, c, count) for c in range(6)]
-        messages = [course.scheme.encode(c, rng=r) for c, r in zip(clients, streams, strict=True)]
-        course.take(sum(messages), 6, rng=stream_rng(seed, 1, count))
-    assert len(result.rounds) == count + 1 > 2
-    assert result.consensus.ranks.tolist() == course.consensus.ranks.tolist()
+    borda, orders, sums = Borda(40, 6, max_samples=9), [], []
+    method = Kemeny(40, 6, borda, window=2, rounds=5, max_samples=9)
+    for count, each in enumerate(result.rounds):
+        stream = (count,) if count else ()
+        scheme = method.refine(orders) if count else borda
+        assert each.scheme == scheme
+        messages = [
+            scheme.encode(votes, rng=stream_rng(seed, 0, c, *stream))
+            for c, votes in enumerate(clients)
+        ]
+        rng = stream_rng(seed, 1, *stream)
+        if count:
+            found = scheme.decode(sum(messages), 6, rng=rng, earlier=sums)
+            sums.append(sum(messages))
+        else:
+            found = scheme.decode(sum(messages), 6, rng=rng)
+        orders.append(found.order.tolist())
+    assert len(result.rounds) > 2
+    assert orders[-1] == orders[-2]  # nothing moved
+    assert result.consensus.ranks.tolist() == found.ranks.tolist()
     assert result.consensus.method == "federated kemeny"
-    assert result.study == result.rounds[-1].study
-    with pytest.raises(ValueError, match="has ended"):
-        course.take(total, 6)
+    assert result.study.method == method
 
 
 def test_the_first_round_may_be_of_exact_sums():
     clients = wards()
     result = federate(clients, "kemeny", quantize=False, max_samples=9, window=2)
     exact = Borda(40, 6, quantize=False, max_samples=9)
-    assert result.rounds[0].study.scheme == exact
+    assert result.rounds[0].scheme == exact
     sums = np.vstack(clients).sum(axis=0)
-    in_order = sums[np.argsort(result.rounds[1].study.scheme.ranks)]
+    in_order = sums[np.argsort(result.rounds[1].scheme.ranks)]
     assert in_order.tolist() == sorted(sums)
 
 
 def test_a_later_sum_over_another_number_of_clients_is_refused():
     clients = wards(phi=0.97)
-    course = Refinement(aggregate(np.vstack(clients), rng=0), 6, 2, 5)
-    course.take(sum(map(course.scheme.encode, clients)), 6)
+    course = Course(Kemeny(40, 6, window=2, rounds=5))
+    course.take(sum(map(course.scheme.encode, clients)), 6, rng=0)
     scheme, found = course.scheme, course.consensus
     with pytest.raises(ValueError, match="survivors must be 6, as in the first round, not 5"):
         course.take(sum(map(scheme.encode, clients[1:])), 5)
-    assert course.scheme is scheme
+    assert course.scheme == scheme
     assert course.consensus is found
-    course.take(sum(map(scheme.encode, clients)), 6)
+    while course.scheme is not None:
+        course.take(sum(map(course.scheme.encode, clients)), 6)
+    with pytest.raises(ValueError, match="has ended"):
+        course.take([0], 6)
 
 
 def test_rounds_go_on_until_nothing_moves_and_each_is_better():
@@ -111,7 +120,7 @@ def test_rounds_go_on_until_nothing_moves_and_each_is_better():
     assert scores[-1] < scores[0]
     # It ended by itself: what was announced last is the result.
     assert len(result.rounds) < 12
-    last = result.rounds[-1].study.scheme
+    last = result.rounds[-1].scheme
     assert last.ranks.tolist() == result.consensus.ranks.tolist()
     pairs = reference.known_pairs([*last.earlier.tolist(), last.ranks.tolist()], 2)
     assert len(set(pairs)) == len(pairs)
@@ -119,7 +128,7 @@ def test_rounds_go_on_until_nothing_moves_and_each_is_better():
 
 def test_costs_are_summed_over_the_rounds():
     result = federate(wards(), "kemeny", window=2, rounds=3, fit_phi=True, rng=1)
-    kinds = [each.study.scheme.kind for each in result.rounds]
+    kinds = [each.scheme.kind for each in result.rounds]
     assert kinds[:2] == ["borda", "refine"]
     assert kinds[-1] == "dispersion"
     assert result.bytes_up.tolist() == sum(r.bytes_up for r in result.rounds).tolist()
@@ -128,7 +137,7 @@ def test_costs_are_summed_over_the_rounds():
         assert spent == pytest.approx(sum(r.seconds.get(name, 0) for r in result.rounds))
     for each in result.rounds:
         frames = 4 * 40 + 64 + 32 + 32 * 6 + 80 * 5 + 33 * 6
-        assert set(each.bytes_up) == {frames + -(-each.study.scheme.message_bits // 8)}
+        assert set(each.bytes_up) == {frames + -(-each.scheme.message_bits // 8)}
     assert "rounds" in repr(result)
 
 
@@ -144,7 +153,7 @@ def test_a_proof_ends_the_rounds():
 @pytest.mark.parametrize("secure", [True, False])
 def test_who_was_lost_in_the_first_round_is_not_missed_later(secure):
     clients = wards(clients=7)
-    result = federate(clients, "kemeny", secure, dropouts=[2, 5], window=2, rounds=3, rng=0)
+    result = federate(clients, "kemeny", secure=secure, dropouts=[2, 5], window=2, rounds=3, rng=0)
     assert result.note is None
     assert len(result.rounds) > 2
     assert all(each.survivors == [0, 1, 3, 4, 6] for each in result.rounds)
@@ -159,12 +168,11 @@ def test_who_was_lost_in_the_first_round_is_not_missed_later(secure):
 def test_other_survivors_end_the_rounds_with_the_last_consensus(secure, when):
     clients = wards(clients=7, phi=0.97)
     options = {"window": 2, "rng": 0}
-    result = federate(clients, "kemeny", secure, rounds=9, dropouts={3: when}, **options)
-    before = federate(clients, "kemeny", secure, rounds=1, **options)
+    result = federate(clients, "kemeny", secure=secure, rounds=9, dropouts={3: when}, **options)
+    before = federate(clients, "kemeny", secure=secure, rounds=1, **options)
     assert "round 2 (refine) was not opened" in result.note
     assert result.dropped == {3: when}
     assert same(result.consensus, before.consensus)
-    assert result.study == before.study
     assert result.survivors == list(range(7))
     assert [bool(each.survivors) for each in result.rounds] == [True, True, False]
 
@@ -181,11 +189,11 @@ def test_a_sum_over_other_survivors_is_never_opened():
 @pytest.mark.parametrize("secure", [True, False])
 def test_too_few_in_a_later_round_end_it_too(secure):
     lost = dict.fromkeys(range(4), (1, "share"))
-    result = federate(wards(), "kemeny", secure, dropouts=lost, rng=0)
+    result = federate(wards(), "kemeny", secure=secure, dropouts=lost, rng=0)
     assert "was not opened" in result.note
     assert result.dropped == lost
     everyone = dict.fromkeys(range(6), (1, "share"))
-    assert "was not opened" in federate(wards(), "kemeny", secure, dropouts=everyone).note
+    assert "was not opened" in federate(wards(), "kemeny", secure=secure, dropouts=everyone).note
 
 
 def test_the_note_tells_too_few_from_others():

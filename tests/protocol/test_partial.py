@@ -42,7 +42,7 @@ def test_secure_equals_plain(scheme, options):
     assert secure.consensus.ranks.tolist() == plain.consensus.ranks.tolist()
     assert secure.consensus.exact == plain.consensus.exact
     assert secure.survivors == plain.survivors == [0, 1, 3, 4]
-    assert all(each.study.scheme.partial for each in secure.rounds)
+    assert all(each.scheme.partial for each in secure.rounds)
 
 
 def test_refinement_is_never_worse_than_its_start():
@@ -72,7 +72,7 @@ def test_complete_rankings_take_part_beside_partial_ones():
     assert result.consensus.scores.tolist() == [0.25, 1.0, 1.75]
     assert result.consensus.items == ("a", "b", "c")
     asked = federate([complete] * 3, "borda", partial=True, quantize=False, max_samples=2)
-    assert asked.study.scheme.partial
+    assert asked.study.method.partial
     assert asked.consensus.scores.tolist() == [0, 1.5, 1.5]
 
 
@@ -102,8 +102,8 @@ def test_clients_count_by_their_ballots_without_quantizing():
     [
         ("lehmer", {}, "Lehmer codes are of complete rankings: complete these, .* or use borda"),
         (Lehmer(2, 3), {}, "Lehmer codes are of complete rankings"),
-        (Borda(2, 3), {}, "make the scheme with partial=True"),
-        (Refine([0, 1], 3, 1), {}, "make the scheme with partial=True"),
+        (Borda(2, 3), {}, "make the method with partial=True"),
+        (Refine([0, 1], 3, 1), {}, "make the method with partial=True"),
         ("borda", {"fit_phi": True}, "fit_phi needs complete rankings"),
         ("borda", {"partial": False}, "partial rankings are not taken here"),
         ("kemeny", {"partial": False}, "partial rankings are not taken here"),

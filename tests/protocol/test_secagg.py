@@ -11,7 +11,7 @@ from fedrank import Borda, Lehmer, Study
 from fedrank.protocol.secagg import Client, ProtocolError, Server
 from helpers import secagg
 from helpers.paths import VECTORS
-from helpers.sessions import INPUTS, STEPS, STUDY, Session, refused, step
+from helpers.sessions import INPUTS, LATER, ROUND, STEPS, STUDY, Session, refused, step
 
 # Sessions
 
@@ -63,14 +63,14 @@ def test_below_the_threshold_a_step_is_not_closed(name):
     ],
 )
 def test_sums_are_exact_whatever_the_widths(study, inputs):
-    total, _ = Session(study, inputs).finish()
+    total, _ = Session(study.round(0), inputs).finish()
     assert total == [sum(column) for column in zip(*inputs, strict=True)]
 
 
 def test_sums_are_taken_modulo_the_width():
     # Two bits an entry; nobody can tell 3 + 3 + 0 from 2.
     study = Study(Borda(2, 3))
-    assert Session(study, [[3, 0], [3, 1], [0, 1]]).finish()[0] == [2, 2]
+    assert Session(study.round(0), [[3, 0], [3, 1], [0, 1]]).finish()[0] == [2, 2]
 
 
 # Order
@@ -93,7 +93,7 @@ def test_calls_out_of_order_are_refused_and_change_nothing():
 
 def test_a_step_may_not_be_skipped_even_with_a_right_message():
     session = Session().until("mask")
-    late = Client(STUDY, 0)
+    late = Client(ROUND, 0)
     refused({"order", "foreign"}, late.mask, session.requests[0], INPUTS[0])
     refused({"order", "foreign"}, late.unmask, session.requests[0])
     assert session.finish("mask") == ([5, 5, 5], [0, 1, 2, 3])
@@ -126,7 +126,7 @@ def test_a_second_input_under_the_same_masks_is_refused():
     assert client.mask(request, [0, 1, 2]) == sent
     # Two inputs under one mask would show their difference.
     refused("conflict", client.mask, request, [2, 1, 0])
-    resumed = Client.resume(client.state())
+    resumed = Client.resume(ROUND, client.state())
     # A saved state does not tell the input, so another one is not noticed; nor is it masked.
     assert resumed.mask(request, [2, 1, 0]) == sent
     assert resumed.mask(request, [0, 1, 2]) == sent
@@ -150,11 +150,13 @@ def test_an_input_that_does_not_fit_is_refused_without_its_value(wrong):
 RESUMED = """
 import json
 from base64 import b64decode, b64encode
+from fedrank import Study
 from fedrank.protocol.secagg import Client
-name, jobs = json.loads({jobs!r})
+name, study, jobs = json.loads({jobs!r})
+round = Study.from_json(study).round(0)
 done = []
 for state, request, message in jobs:
-    client = Client.resume(b64decode(state))
+    client = Client.resume(round, b64decode(state))
     request = b64decode(request)
     if name == "advertise":
         reply = client.advertise()
@@ -175,7 +177,7 @@ def test_every_step_may_run_in_a_new_process(python):
             [b64encode(states[c]).decode(), b64encode(request).decode(), INPUTS[c]]
             for c, request in session.requests.items()
         ]
-        done = python(RESUMED.replace("{jobs!r}", repr(json.dumps([name, jobs]))))
+        done = python(RESUMED.replace("{jobs!r}", repr(json.dumps([name, STUDY.to_json(), jobs]))))
         assert done.returncode == 0, done.stderr
         for c, (reply, state) in zip(session.requests, json.loads(done.stdout), strict=True):
             session.server.receive(c, b64decode(reply))
@@ -192,8 +194,7 @@ def test_a_state_resumes_where_it_was_saved(name):
         if earlier == name:
             break
         session.run(earlier)
-    resumed = Client.resume(session.clients[1].state())
-    assert resumed.study == STUDY
+    resumed = Client.resume(ROUND, session.clients[1].state())
     assert resumed.state() == session.clients[1].state()
     if name:
         session.clients[1] = resumed
@@ -205,26 +206,62 @@ def test_a_state_resumes_where_it_was_saved(name):
 def test_damaged_states_are_refused(name):
     state = Session().until(name).clients[1].state()
     for cut in (0, 10, 25, 40, 100, len(state) - 1):
-        with pytest.raises(ValueError, match=r"state|study|JSON|scheme"):
-            Client.resume(state[:cut])
+        with pytest.raises(ProtocolError, match="state"):
+            Client.resume(ROUND, state[:cut])
     for place in (0, 30, 60, len(state) - 1):
         flipped = bytearray(state)
         flipped[place] ^= 1 << place % 8
-        with pytest.raises(ValueError):  # noqa: PT011  the study's JSON complains in many ways
-            Client.resume(bytes(flipped))
+        with pytest.raises(ProtocolError, match="state"):
+            Client.resume(ROUND, bytes(flipped))
 
 
 def test_foreign_blobs_are_refused():
     session = Session().until("share")
     own, foreign = session.clients[1].state(), session.requests[1]
-    for blob in (b"", b"pickle", foreign, own[1:], own.replace(b"state 1", b"state 2")):
-        with pytest.raises(ValueError, match="state"):
-            Client.resume(blob)
-    # The study of another, with this one's secrets.
-    ours, theirs = STUDY.to_json().encode(), Study(Borda(3, 4, phi=0.7)).to_json().encode()
-    assert len(ours) == len(theirs)
-    with pytest.raises(ValueError, match="state"):
-        Client.resume(own.replace(ours, theirs))
+    for blob in (b"", b"pickle", foreign, own[1:], session.server.state()):
+        with pytest.raises(ProtocolError, match="state"):
+            Client.resume(ROUND, blob)
+    # A state opens in its own study and round only.
+    for other in (Study(Borda(3, 4, phi=0.7)).round(0), LATER, other_threshold()):
+        with pytest.raises(ProtocolError, match="state"):
+            Client.resume(other, own)
+
+
+def other_threshold():
+    return Study(Borda(3, 4), threshold=4).round(0)
+
+
+def test_a_server_goes_on_from_its_state_after_every_message():
+    session = Session()
+    for name in STEPS:
+        for c, reply in session.replies(name).items():
+            session.server.receive(c, reply)
+            state = session.server.state()
+            session.server = Server.resume(ROUND, state)
+            assert session.server.state() == state
+            session.server.receive(c, reply)  # a duplicate is known
+        twin = Server.resume(ROUND, session.server.state())
+        session.requests = session.server.close_step()
+        assert twin.close_step() == session.requests
+        session.server = Server.resume(ROUND, session.server.state())
+    total, survivors = session.server.result()
+    assert (total.tolist(), survivors) == ([5, 5, 5], [0, 1, 2, 3])
+    assert session.server.faults == []
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_servers_state_opens_in_its_own_round_only(name):
+    session = Session().until(name)
+    with pytest.raises(ProtocolError):
+        session.server.receive(1, b"nonsense")
+    state = session.server.state()
+    assert Server.resume(ROUND, state).faults == [(1, "malformed")]
+    for other in (Study(Borda(3, 4, phi=0.7)).round(0), LATER, other_threshold()):
+        with pytest.raises(ProtocolError, match="state"):
+            Server.resume(other, state)
+    for blob in (b"", state[:-1], bytes([state[0] ^ 1]) + state[1:], session.clients[0].state()):
+        with pytest.raises(ProtocolError, match="state"):
+            Server.resume(ROUND, blob)
 
 
 # Secrets
@@ -241,10 +278,10 @@ def test_no_secret_is_in_a_repr_or_an_error(name):
                 step(client, later, wrong, INPUTS[1])
             text += [str(error.value), repr(error.value)]
     with pytest.raises(ValueError, match="state") as error:
-        Client.resume(client.state()[:-1])
+        Client.resume(ROUND, client.state()[:-1])
     text += [str(error.value), repr(error.value)]
     shown = "\n".join(text)
-    blob = client.state().split(STUDY.to_json().encode())[1]
+    blob = client.state()
     for start in range(len(blob) - 8):
         window = blob[start : start + 8]
         if len(set(window)) > 4:  # not padding
@@ -263,7 +300,7 @@ def test_masked_messages_are_uniform_and_two_runs_independent():
     inputs = [list(range(n))] * clients
 
     def masked():
-        sent = Session(study, inputs).until("mask").replies("mask")
+        sent = Session(study.round(0), inputs).until("mask").replies("mask")
         return np.frombuffer(b"".join(sent[c][36:-4] for c in sent), dtype=np.uint8)
 
     first, second = masked(), masked()
@@ -281,20 +318,20 @@ def test_masked_messages_are_uniform_and_two_runs_independent():
 @pytest.mark.parametrize("me", [4, -1, 2**40])
 def test_a_client_not_on_the_roster_is_refused(me):
     with pytest.raises(ValueError, match=str(me)):
-        Client(STUDY, me)
+        Client(ROUND, me)
     with pytest.raises(ValueError, match=str(me)):
-        Server(STUDY).receive(me, b"")
+        Server(ROUND).receive(me, b"")
 
 
-@pytest.mark.parametrize("wrong", [-1, 2**32])
-def test_a_round_out_of_range_is_refused(wrong):
-    for make in (lambda: Client(STUDY, 0, wrong), lambda: Server(STUDY, wrong)):
-        with pytest.raises(ValueError, match="round"):
+@pytest.mark.parametrize("wrong", [STUDY, 0, None])
+def test_what_is_not_a_round_is_refused(wrong):
+    for make in (lambda: Client(wrong, 0), lambda: Server(wrong)):
+        with pytest.raises(ValueError, match="round must be a Round"):
             make()
 
 
 def test_a_roster_of_one_is_refused():
-    alone = Study(Borda(3, 1))
+    alone = Study(Borda(3, 1)).round(0)
     refused("parameters", Client, alone, 0)
     refused("parameters", Server, alone)
 

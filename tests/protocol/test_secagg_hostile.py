@@ -4,7 +4,18 @@ import pytest
 
 from fedrank import Borda, Study
 from fedrank.protocol.secagg import Client, Server
-from helpers.sessions import CODES, INPUTS, STEPS, STUDY, Session, ids, reframe, refused, step
+from helpers.sessions import (
+    CODES,
+    INPUTS,
+    LATER,
+    ROUND,
+    STEPS,
+    Session,
+    ids,
+    reframe,
+    refused,
+    step,
+)
 
 # Bad messages
 
@@ -35,9 +46,9 @@ def test_the_server_refuses_foreign_messages_and_goes_on(name):
     refused("foreign", receive, 2, sent[1])  # another sender
     refused("unknown", receive, 4, sent[1])
     strangers = [
-        Session(Study(Borda(3, 4, phi=0.5))),  # another study
-        Session(Study(Borda(3, 4), roster=["a", "b", "c", "d"])),
-        Session(STUDY, round=1),  # another round
+        Session(Study(Borda(3, 4, phi=0.5)).round(0)),  # another study
+        Session(Study(Borda(3, 4), roster=["a", "b", "c", "d"]).round(0)),
+        Session(LATER),  # another round
     ]
     if name != "advertise":
         strangers.append(Session())  # another session of the same study and round
@@ -70,13 +81,13 @@ def test_late_and_early_messages_are_refused(name):
     assert total == [4, 4, 4]
     early = Session().until("mask")
     masked = early.replies("mask")
-    fresh = Server(STUDY)
+    fresh = Server(ROUND)
     refused({"order", "foreign"}, fresh.receive, 0, masked[0])
 
 
 def test_parties_told_different_things_refuse_each_other():
     session = Session()
-    stranger = Client(Study(Borda(n=3, clients=4), items="abc"), 3)
+    stranger = Client(Study(Borda(n=3, clients=4), items="abc").round(0), 3)
     for c in range(3):
         session.server.receive(c, session.clients[c].advertise())
     refused("foreign", session.server.receive, 3, stranger.advertise())
@@ -95,7 +106,7 @@ def test_a_client_refuses_damaged_and_foreign_requests_and_goes_on(name):
         flipped[place] ^= 1 << place % 8
         refused("malformed", step, client, name, bytes(flipped), INPUTS[0])
     refused("foreign", step, client, name, session.requests[1], INPUTS[0])
-    other = Session(STUDY, round=1).until(name)
+    other = Session(LATER).until(name)
     refused("foreign", step, client, name, other.requests[0], INPUTS[0])
     assert session.finish(name) == ([5, 5, 5], [0, 1, 2, 3])
 
@@ -142,7 +153,7 @@ def test_a_client_answers_one_list_of_survivors_only():
         refused("conflict", client.unmask, reframe(request, other))
     assert client.unmask(request) == reply
     # Nor after its state was saved.
-    again = Client.resume(client.state())
+    again = Client.resume(ROUND, client.state())
     refused("conflict", again.unmask, reframe(request, ids(0, 1, 2)))
     assert again.unmask(request) == reply
 

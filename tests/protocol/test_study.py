@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedrank import Borda, Lehmer, Study
+from fedrank import Borda, Kemeny, Lehmer, Study
+from fedrank.schemes import Dispersion, Refine
 
 SCHEME = Borda(n=3, clients=4)
 NAMES = ["ann", "bob", "cy", "dee"]
@@ -24,7 +25,7 @@ def test_the_json_does_not_depend_on_how_the_study_was_built():
         study(items=["a", "b", "c"], roster=tuple(NAMES)).to_json(),
         study(items="abc", roster=iter(NAMES), threshold=np.int64(3)).to_json(),
         study(Borda(clients=4.0, n=np.int8(3), phi=np.float64(0.6))).to_json(),
-        Study(threshold=3.0, roster=NAMES, items=(c for c in "abc"), scheme=SCHEME).to_json(),
+        Study(threshold=3.0, roster=NAMES, items=(c for c in "abc"), method=SCHEME).to_json(),
         Study.from_json(study().to_json()).to_json(),
         Study.from_json(json.dumps(json.loads(study().to_json()), indent=2)).to_json(),
     }
@@ -34,12 +35,17 @@ def test_the_json_does_not_depend_on_how_the_study_was_built():
 def test_the_json_has_sorted_keys_no_spaces_and_every_field():
     text = study(items=["β", "b", 3]).to_json()
     fields = json.loads(text)
-    assert list(fields) == ["format", "items", "roster", "scheme", "threshold"]
+    reserved = {"confidence", "coordinator", "graph", "privacy"}
+    named = {"fit_phi", "format", "items", "method", "roster", "threshold"}
+    assert list(fields) == sorted(named | reserved)
+    assert all(fields[name] is None for name in reserved)
     assert fields["items"] == ["β", "b", 3]
-    assert fields["roster"] == NAMES
+    assert fields["roster"] == [{"identity": None, "name": name} for name in NAMES]
     assert fields["threshold"] == 3
-    assert fields["format"] == 1
-    assert fields["scheme"] == json.loads(SCHEME.to_json())
+    assert fields["format"] == 2
+    assert fields["fit_phi"] is False
+    scheme = json.loads(SCHEME.to_json())
+    assert fields["method"] == {"method": scheme.pop("scheme")} | scheme
     dumped = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert text == dumped
 
@@ -67,6 +73,13 @@ def test_the_digest_changes_with_every_field():
         study(Lehmer(3, 4, low_bits=1)),
         study(Lehmer(3, 4, decode="paper")),
         study(Lehmer(3, 4, epsilon=0.5)),
+        study(Kemeny(3, 4)),
+        study(Kemeny(3, 4, window=2)),
+        study(Kemeny(3, 4, rounds=2)),
+        study(Kemeny(3, 4, Borda(3, 4, phi=0.5))),
+        study(Kemeny(3, 4, counts=True)),
+        study(Kemeny(3, 4, max_samples=9)),
+        Study(SCHEME, "abc", NAMES, 3, fit_phi=True),
     ]
     assert len({each.digest for each in studies}) == len(set(studies)) == len(studies)
 
@@ -93,7 +106,7 @@ def test_json_goes_both_ways(items, roster, lehmer):
     assert hash(again) == hash(agreed)
     assert again.digest == agreed.digest
     assert (again.items, again.roster) == (tuple(items), tuple(roster))
-    assert again.scheme == scheme
+    assert again.method == scheme
     assert again.threshold == 2 * len(roster) // 3 + 1
 
 
@@ -152,13 +165,19 @@ def changed(**fields):
         ("[]", "fields"),
         ("{}", "fields"),
         (changed(colour=1), "fields"),
-        (changed(format=2), "format 2"),
-        (changed(format="1"), "format"),
+        (changed(format=1), "format 1, and this version of fedrank reads format 2"),
+        (changed(format="2"), "format"),
         (changed(format=None), "format"),
-        (changed(scheme={"scheme": "kemeny"}), "borda, lehmer"),
-        (changed(scheme="borda"), "scheme"),
+        (changed(method={"method": "median"}), "borda, lehmer"),
+        (changed(method={"method": "kemeny", "n": 3, "clients": 4, "start": {}}), "start"),
+        (changed(method={"method": "borda", "n": 3}), "wrong field"),
+        (changed(method="borda"), "method"),
+        (changed(method=None), "method"),
+        (changed(fit_phi=0), "fit_phi"),
+        *[(changed(**{name: 1}), name) for name in ("confidence", "graph", "privacy")],
+        (changed(roster=[{"name": n, "identity": "x"} for n in "abcd"]), "identities"),
         (changed(threshold=1), "threshold"),
-        (changed(roster=["x"]), "roster"),
+        (changed(roster=[{"name": "x", "identity": None}]), "roster"),
         (changed(roster=5), "roster"),
         (changed(roster=[["x"], ["y"], ["z"], ["w"]]), "roster"),
         (changed(items=5), "label|items"),
@@ -169,6 +188,105 @@ def changed(**fields):
 def test_bad_json_is_refused_clearly(text, named):
     with pytest.raises(ValueError, match=named):
         Study.from_json(text)
+
+
+def test_kemeny_goes_both_ways():
+    for method in (Kemeny(3, 4), Kemeny(3, 4, Borda(3, 4, phi=0.3), 2, 5, majority=True)):
+        again = Study.from_json(study(method).to_json())
+        assert again.method == method
+        assert hash(again.method) == hash(method)
+        assert again.digest == study(method).digest
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        Kemeny(3, 4).window = 3
+
+
+@pytest.mark.parametrize(
+    ("method", "named"),
+    [
+        (Dispersion([0, 1, 2], 4), "Kemeny"),
+        (Refine([0, 1, 2], 4, 1, earlier=[[2, 1, 0]]), "earlier ones: use Kemeny"),
+        ("borda", "'borda'"),
+    ],
+)
+def test_what_finds_no_consensus_by_itself_is_no_method(method, named):
+    with pytest.raises(ValueError, match=named):
+        study(method)
+
+
+# Rounds
+
+ORDER, OTHER = [2, 0, 1], [0, 2, 1]
+
+
+def test_a_round_is_derived_from_the_method_and_what_was_announced():
+    agreed = Study(Kemeny(3, 4, window=1, rounds=2), fit_phi=True)
+    assert agreed.round(0).scheme == agreed.method.start
+    second = agreed.round(2, [ORDER, OTHER], [0, 1, 2])
+    assert (second.stage, second.scheme.ranks.tolist()) == ("refine", [0, 2, 1])
+    assert second.scheme.earlier.tolist() == [[1, 2, 0]]
+    third = agreed.round(3, [ORDER, OTHER, ORDER], [0, 1, 2])
+    assert third.stage == third.scheme.kind == "dispersion"
+    early = agreed.round(1, [ORDER], [0, 1, 2], stage="dispersion")
+    assert early.scheme == third.scheme
+
+
+def test_every_part_of_a_run_changes_the_digest_of_a_round():
+    agreed = Study(Kemeny(3, 4, window=1, rounds=3), fit_phi=True)
+    rounds = [
+        agreed.round(0),
+        agreed.round(1, [ORDER], [0, 1, 2]),
+        agreed.round(1, [OTHER], [0, 1, 2]),
+        agreed.round(1, [ORDER], [0, 1, 3]),
+        agreed.round(1, [ORDER], [0, 1, 2], stage="dispersion"),
+        agreed.round(2, [ORDER, OTHER], [0, 1, 2]),
+        agreed.round(2, [OTHER, OTHER], [0, 1, 2]),
+        Study(Kemeny(3, 4, window=2, rounds=3), fit_phi=True).round(1, [ORDER], [0, 1, 2]),
+    ]
+    assert len({each.digest for each in rounds}) == len(rounds)
+    assert agreed.round(1, [ORDER], [0, 1, 2]) == rounds[1]
+
+
+def tagged(label, *parts):
+    """Compute the tagged hash of docs/protocol.md."""
+    parts = (b"fedrank secagg 1 ", label, *parts)
+    text = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+    return hashlib.sha256(text).digest()
+
+
+def words(numbers, size):
+    return b"".join(number.to_bytes(size, "little") for number in numbers)
+
+
+def test_the_digest_of_a_round_is_the_tagged_hash_of_its_parts():
+    agreed = Study(Kemeny(3, 4, window=1, rounds=2))
+    own = bytes.fromhex(agreed.digest)
+    nobody = tagged(b"survivors", b"")
+    first = tagged(b"round", own, words([0], 4), b"start", b"", bytes(32), nobody)
+    assert agreed.round(0).digest == first.hex()
+    survivors = tagged(b"survivors", words([0, 2, 3], 2))
+    second = tagged(b"round", own, words([1], 4), b"refine", words(ORDER, 4), first, survivors)
+    assert agreed.round(1, [ORDER], [0, 2, 3]).digest == second.hex()
+
+
+@pytest.mark.parametrize(
+    ("number", "orders", "stage", "named"),
+    [
+        (1, [], None, "follows 1 announced orders, not 0"),
+        (0, [ORDER], None, "follows 0"),
+        (1, [[0, 1]], None, "3 items"),
+        (1, [[0, 1, 1]], None, "every item number once"),
+        (1, [[0, 1, 3]], None, "every item number once"),
+        (2, [ORDER, OTHER], "refine", "no round 2 of stage 'refine'"),
+        (2, [ORDER, OTHER], None, "no round 2 of stage 'dispersion'"),
+        (1, [ORDER], "start", "no round 1"),
+        (0, [], "refine", "no round 0"),
+        (1, [ORDER], "margins", "no round 1"),
+        (-1, [], None, "number"),
+    ],
+)
+def test_rounds_that_a_study_does_not_have_are_refused(number, orders, stage, named):
+    with pytest.raises(ValueError, match=named):
+        Study(Kemeny(3, 4, rounds=1)).round(number, orders, [0, 1, 2], stage)
 
 
 def test_the_repr_shows_what_parties_compare():

@@ -5,24 +5,26 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank import data
-from fedrank._random import seed_bytes
+from fedrank import _core, data
+from fedrank._random import round_rng, seed_bytes
 from fedrank.agent.policy import NOT_ALLOWED, Config
 from fedrank.agent.store import Store
-from fedrank.exceptions import Code, RefusalError
-from fedrank.protocol.federate import STEPS, stream_rng
-from fedrank.protocol.secagg import Client, ProtocolError
-from fedrank.protocol.study import Study
+from fedrank.exceptions import Code, ProtocolError, RefusalError
+from fedrank.protocol.record import Begin, Record
+from fedrank.protocol.secagg import STEPS, Client
+from fedrank.protocol.study import Round, Study
 from fedrank.rankings.complete import Rankings
+from fedrank.transport.base import Step
 
-FRAME = 40  # bytes of a message beside its body (docs/protocol.md)
-ID = 2  # bytes of a client's number in a list of survivors
-COUNT = 8  # bytes, before a kept message, of the number of rankings in it
-BEGUN = 16  # sessions without a masked input that are kept, beside runs_a_day
+COUNT_BYTES = 8  # the number of rankings, before a kept message
+BEGUN_SESSIONS = 16  # sessions without a masked input that are kept, beside runs_per_day
 
 
 class Agent:
     r"""Answers for one data holder; holds its store for as long as it lives.
+
+    It does not trust the server: from the study and its own record of the run it derives what every
+    round may ask for, and refuses anything else.
 
     Parameters
     ----------
@@ -46,8 +48,9 @@ class Agent:
     >>> policy = Policy((study.digest,))
     >>> config = Config("east", folder / "votes.csv", folder / "s", folder / "a.sock", policy)
     >>> agent = Agent(config)
-    >>> keys = agent.answer(study.to_json(), 7, "advertise", b"")
-    >>> len(keys), agent.answer(study.to_json(), 7, "advertise", b"") == keys
+    >>> first = Step(run=7, round=0, name="advertise")
+    >>> keys = agent.answer(study.to_json(), first, b"")
+    >>> len(keys), agent.answer(study.to_json(), first, b"") == keys
     (104, True)
     >>> agent.close()
     """
@@ -62,8 +65,8 @@ class Agent:
         """Let go of the store."""
         self.store.release()
 
-    def answer(self, study: str, run: int, step: str, request: bytes) -> bytes:
-        """Answer one step of one run.
+    def answer(self, study: str, step: Step, request: bytes) -> bytes:
+        """Answer one step of one round.
 
         The reply is on the disk before this returns. The same request again gets the same
         bytes; a different one for a step already answered is refused.
@@ -72,12 +75,10 @@ class Agent:
         ----------
         study : str
             Canonical JSON of the study, as `Study.to_json` writes it.
-        run : int
-            Number of the run: each is a session with keys of its own.
-        step : {"advertise", "share", "mask", "unmask"}
-            Which step.
+        step : Step
+            Which run, round and step. Each round of a run is a session with keys of its own.
         request : bytes
-            What the server sent; empty at the first step.
+            What the server sent: at the first step of a later round the announced order.
 
         Raises
         ------
@@ -86,17 +87,17 @@ class Agent:
         """
         self.store.prune()
         agreed = self.check(study)
-        if step not in STEPS:
-            raise RefusalError(Code.PROTOCOL, f"there is no step {step!r}")
+        if step.name not in STEPS:
+            raise RefusalError(Code.PROTOCOL, f"there is no step {step.name!r}")
         try:
-            return self.take_step(agreed, run, step, request)
+            return self.take_step(agreed, step, request)
         except ProtocolError as error:
             raise RefusalError(Code.PROTOCOL, str(error)) from error
 
     def check(self, text: str) -> Study:
         """Read a study, and refuse what the policy does not allow.
 
-        The text is hashed before it is parsed: what nobody agreed to is not worth the memory.
+        The text is hashed before it is parsed, so that a study that is not allowed costs nothing.
         """
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         if digest not in self.config.policy.studies:
@@ -110,112 +111,127 @@ class Agent:
             raise RefusalError(Code.REFUSED, f"study {study.digest}: {objection}")
         return study
 
-    def take_step(self, study: Study, run: int, step: str, request: bytes) -> bytes:
-        """Go on from the saved state, and save the new one before the reply is known."""
-        session = session_name(study, run)
-        client = self.resume(study, session, step)
-        if step == "advertise":
-            reply = client.advertise()
-        elif step == "share":
-            reply = client.share(request)
-        elif step == "mask":
-            self.check_runs(session)
-            _, message = open_message(study, kept_message(self.config, self.store, study))
-            reply = client.mask(request, message)
-            self.store.enter(session, study.digest, run)
+    def take_step(self, study: Study, step: Step, request: bytes) -> bytes:
+        """Go on from what is saved, and save what is new before the reply is known."""
+        run, session = run_name(study, step.run), session_name(study, step)
+        record = self.store.record(run) or Record()
+        if step.name == "advertise":
+            round = record.begin(study, step.round, Begin.from_bytes(request))
         else:
-            self.check_survivors(request)
+            round = record.round(study, step.round)
+        client = self.resume(study, round, run, session, step)
+        if step.name == "advertise":
+            reply = client.advertise()
+        elif step.name == "share":
+            reply = client.share(request)
+        elif step.name == "mask":
+            self.check_runs(run)
+            _, message = open_message(round, kept_message(self.config, self.store, study, round))
+            reply = client.mask(request, message)
+            self.store.enter(run, session, study.digest, step.run, step.round)
+        else:
+            survivors = _core.survivors_of(request)
+            self.check_survivors(survivors)
+            record.open(step.round, survivors)
             reply = client.unmask(request)
+        self.store.save_record(run, record)
         self.store.save_state(session, client.state())
         return reply
 
-    def resume(self, study: Study, session: str, step: str) -> Client:
-        """Make the client of a session: anew at the first step only."""
+    def resume(self, study: Study, round: Round, run: str, session: str, step: Step) -> Client:
+        """Make the client of a session: with new keys at the first step only."""
         saved = self.store.state(session)
         if saved is not None:
-            return Client.resume(saved)
-        # Keys made anew would give a second masked input, which no ledger counts.
+            return Client.resume(round, saved)
+        # New keys would give a second masked input, which no ledger counts.
         if self.store.entered(session):
             raise RefusalError(Code.PROTOCOL, f"session {session}: this run is over")
-        if step != "advertise":
+        if step.name != "advertise":
             raise RefusalError(Code.PROTOCOL, f"session {session} has not begun, or was long ago")
-        # What the masked step will need is checked here, before anything is given.
-        self.check_runs(session)
-        kept_message(self.config, self.store, study)
-        self.store.make_room(BEGUN + self.config.policy.runs_a_day)
+        # What the step of the masked input will need is checked here, before anything is given.
+        self.check_runs(run)
+        kept_message(self.config, self.store, study, round)
+        self.store.make_room(BEGUN_SESSIONS + self.config.policy.runs_per_day)
         me = self.config.me(study)
         assert me is not None  # checked with the study
-        return Client(study, me)
+        return Client(round, me)
 
-    def check_runs(self, session: str) -> None:
+    def check_runs(self, run: str) -> None:
         """Refuse more runs than agreed to; a run does not count against itself."""
-        most = self.config.policy.runs_a_day
-        if self.store.runs_today(but=session) >= most:
-            raise RefusalError(Code.REFUSED, f"there were runs_a_day = {most} runs in 24 hours")
+        most = self.config.policy.runs_per_day
+        if self.store.runs_today(but=run) >= most:
+            raise RefusalError(Code.REFUSED, f"there were runs_per_day = {most} runs in 24 hours")
 
-    def check_survivors(self, request: bytes) -> None:
-        """Refuse to open a sum over few.
-
-        The list carries no count: its length tells. The core refuses one that is not of
-        whole, rising numbers, so nobody can make a short list look long.
-        """
-        least = self.config.policy.least_survivors
-        survivors = (len(request) - FRAME) // ID
-        if survivors < least:
+    def check_survivors(self, survivors: list[int]) -> None:
+        """Refuse to open a sum over few clients."""
+        least = self.config.policy.min_survivors
+        if len(survivors) < least:
             raise RefusalError(
-                Code.REFUSED, f"{survivors} survivors are fewer than least_survivors = {least}"
+                Code.REFUSED, f"{len(survivors)} survivors are fewer than min_survivors = {least}"
             )
 
 
-def session_name(study: Study, run: int) -> str:
-    """Name a session, in letters that a file's name may have."""
+def run_name(study: Study, run: int) -> str:
+    """Name a run, in letters that a file's name may have."""
     return hashlib.sha256(f"{study.digest} {run}".encode()).hexdigest()
 
 
-def kept_message(config: Config, store: Store, study: Study) -> bytes:
-    """Give one study one message: encode it the first time, and keep it.
+def session_name(study: Study, step: Step) -> str:
+    """Name a session: one round of one run."""
+    return hashlib.sha256(f"{study.digest} {step.run} {step.round}".encode()).hexdigest()
+
+
+def kept_message(config: Config, store: Store, study: Study, round: Round) -> bytes:
+    """Give the same question the same answer: encode the message the first time, and keep it.
 
     The same statistic under other local ties, or over data that changed meanwhile, would tell
     more with every run.
     """
-    kept = store.message(study.digest)
+    name = message_name(study, round)
+    kept = store.message(name)
     if kept is None:
-        kept = store.keep_message(study.digest, make_message(config, study))
-    check_samples(config, open_message(study, kept)[0])
+        kept = store.keep_message(name, make_message(config, study, round))
+    check_samples(config, open_message(round, kept)[0])
     return kept
 
 
-def make_message(config: Config, study: Study) -> bytes:
+def message_name(study: Study, round: Round) -> str:
+    """Name what a round asks a study's data holders for; it begins with the study's digest."""
+    asked = hashlib.sha256(round.scheme.to_json().encode()).hexdigest()
+    return f"{study.digest}-{asked[:32]}"
+
+
+def make_message(config: Config, study: Study, round: Round) -> bytes:
     """Encode the rankings, with their number before the message."""
     rankings = read_rankings(config, study)
     check_samples(config, len(rankings))  # more may come, so nothing is kept yet
     try:
-        message = study.scheme.encode(rankings, rng=tie_rng(config, study))
+        message = round.scheme.encode(
+            rankings, client=config.me(study), rng=tie_rng(config, study, round)
+        )
     except ValueError as error:
         raise RefusalError(Code.DATA, str(error)) from error
-    return len(rankings).to_bytes(COUNT, "little") + study.scheme.pack(message)
+    return len(rankings).to_bytes(COUNT_BYTES, "little") + round.scheme.pack(message)
 
 
-def open_message(study: Study, kept: bytes) -> tuple[int, NDArray[np.uint64]]:
+def open_message(round: Round, kept: bytes) -> tuple[int, NDArray[np.uint64]]:
     """Read the number of rankings, and their message."""
-    return int.from_bytes(kept[:COUNT], "little"), study.scheme.unpack(kept[COUNT:])
+    return int.from_bytes(kept[:COUNT_BYTES], "little"), round.scheme.unpack(kept[COUNT_BYTES:])
 
 
 def check_samples(config: Config, samples: int) -> None:
     """Refuse to answer with few rankings."""
-    least = config.policy.least_samples
+    least = config.policy.min_samples
     if samples < least:
-        raise RefusalError(
-            Code.REFUSED, f"{samples} rankings are fewer than least_samples = {least}"
-        )
+        raise RefusalError(Code.REFUSED, f"{samples} rankings are fewer than min_samples = {least}")
 
 
-def tie_rng(config: Config, study: Study) -> np.random.Generator | None:
-    """Draw as the in-process engine does for this client, if a seed is given."""
+def tie_rng(config: Config, study: Study, round: Round) -> np.random.Generator | None:
+    """Draw as the in-process transport does for this client, if a seed is given."""
     me = config.me(study)
     if config.seed is None or me is None:
         return None
-    return stream_rng(seed_bytes(config.seed), 0, me)
+    return round_rng(seed_bytes(config.seed), round.number, 0, me)
 
 
 def read_rankings(config: Config, study: Study) -> Rankings:
@@ -225,7 +241,7 @@ def read_rankings(config: Config, study: Study) -> Rankings:
         if study.items is not None:
             return rankings.align(study.items)
         if [str(label) for label in rankings.items] != [str(i) for i in range(rankings.n)]:
-            raise ValueError("these have labels and the study has none: agree on their order")
+            raise ValueError("the rankings have labels and the study has none: agree on them")
         return rankings
     except (ValueError, OSError) as error:
         raise RefusalError(Code.DATA, f"{config.rankings}: {error}") from error

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fedrank._validation import whole
-from fedrank.protocol.federate import FEWEST
+from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -23,15 +23,15 @@ class Policy:
     ----------
     studies : tuple of str
         Digests of the studies that may be answered.
-    least_clients : int
+    min_clients : int
         Fewest clients that a study may have.
-    least_threshold : int
+    min_threshold : int
         Lowest threshold that a study may have.
-    least_survivors : int
+    min_survivors : int
         Fewest clients in a sum that this one helps to open.
-    least_samples : int
+    min_samples : int
         Fewest rankings that are enough to answer with.
-    runs_a_day : int
+    runs_per_day : int
         Most runs, over all studies, in any 24 hours. A run counts once its masked input is
         made, even if it comes to nothing.
 
@@ -46,11 +46,11 @@ class Policy:
     """
 
     studies: tuple[str, ...]
-    least_clients: int = FEWEST
-    least_threshold: int = 2
-    least_survivors: int = FEWEST
-    least_samples: int = 10
-    runs_a_day: int = 3
+    min_clients: int = MIN_SURVIVORS
+    min_threshold: int = 2
+    min_survivors: int = MIN_SURVIVORS
+    min_samples: int = 10
+    runs_per_day: int = 3
 
     def __post_init__(self) -> None:
         if not isinstance(self.studies, list | tuple):
@@ -59,19 +59,19 @@ class Policy:
             if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
                 raise ValueError(f"studies: {digest!r} is not a digest, 64 digits of 0-9 and a-f")
         object.__setattr__(self, "studies", tuple(self.studies))
-        for limit in ("least_clients", "least_threshold", "least_survivors", "least_samples"):
+        for limit in ("min_clients", "min_threshold", "min_survivors", "min_samples"):
             whole(limit, getattr(self, limit))
-        whole("runs_a_day", self.runs_a_day, least=0)
+        whole("runs_per_day", self.runs_per_day, least=0)
 
     def objection(self, study: Study) -> str | None:
         """Say what in a study is not agreed to, if anything."""
         if study.digest not in self.studies:
             return NOT_ALLOWED
         clients = len(study.roster)
-        if clients < self.least_clients:
-            return f"{clients} clients are fewer than least_clients = {self.least_clients}"
-        if study.threshold < self.least_threshold:
-            return f"threshold {study.threshold} is below least_threshold = {self.least_threshold}"
+        if clients < self.min_clients:
+            return f"{clients} clients are fewer than min_clients = {self.min_clients}"
+        if study.threshold < self.min_threshold:
+            return f"threshold {study.threshold} is below min_threshold = {self.min_threshold}"
         return None
 
 
@@ -145,7 +145,7 @@ def read_config(path: Path) -> Config:
     >>> file = Path(tempfile.mkdtemp()) / "agent.toml"
     >>> _ = file.write_text('name = "north"\nrankings = "votes.csv"\n[policy]\nstudies = []\n')
     >>> config = read_config(file)
-    >>> config.rankings == file.parent / "votes.csv", config.policy.least_survivors
+    >>> config.rankings == file.parent / "votes.csv", config.policy.min_survivors
     (True, 3)
     """
     try:

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.agent.agent import FRAME, kept_message, make_message, open_message
+from fedrank import _core
+from fedrank.agent.agent import kept_message, make_message, message_name, open_message
 from fedrank.agent.policy import Config
 from fedrank.agent.store import Store
-from fedrank.protocol.study import Study
+from fedrank.protocol.methods import Kemeny
+from fedrank.protocol.secagg import STEPS
+from fedrank.protocol.study import Round, Study
 from fedrank.schemes import Segment
 
 
@@ -23,16 +26,17 @@ class Preview:
     objection : str or None
         Why the policy would not allow it.
     message : numpy.ndarray of uint64
-        The message, which leaves under masks only; this very one, if it is kept.
+        The message of the first round, which leaves under masks only; this very one, if it is kept.
     rankings : int
         Of how many rankings it is.
     kept_since : float or None
-        When it was encoded, in seconds since 1970: whatever became of the file since then does
-        not matter. None if it is not kept, since the policy would not allow the study.
+        When it was encoded, in seconds since 1970: later changes of the file do not matter. None if
+        it is not kept, since the policy would not allow the study.
     segments : list of (Segment, numpy.ndarray of uint64)
         The same, segment by segment.
-    bytes_up : dict of str to int
-        Bytes that leave at each step, if all clients take part.
+    rounds : list of (str, dict of str to int)
+        Every round that the study may have, in turn: its stage, and the bytes that leave at each
+        step, if all clients take part. What later rounds ask for depends on what is announced.
     """
 
     study: Study
@@ -41,11 +45,11 @@ class Preview:
     rankings: int
     kept_since: float | None
     segments: list[tuple[Segment, NDArray[np.uint64]]]
-    bytes_up: dict[str, int]
+    rounds: list[tuple[str, dict[str, int]]]
 
 
 def preview(config: Config, study: Study) -> Preview:
-    r"""Show exactly what would leave, without sending it.
+    r"""Show exactly what would leave in the first round, without sending it.
 
     Parameters
     ----------
@@ -75,42 +79,57 @@ def preview(config: Config, study: Study) -> Preview:
     >>> policy = Policy((study.digest,))
     >>> config = Config("east", folder / "votes.csv", folder / "s", folder / "a.sock", policy)
     >>> shown = preview(config, study)
-    >>> shown.message, shown.bytes_up["mask"]
+    >>> shown.message, shown.rounds[0][1]["mask"]
     (array([1, 0], dtype=uint64), 41)
     """
-    store = Store(config.folder)
+    store, round = Store(config.folder), study.round(0)
     objection = config.objection(study)
-    if objection is None or store.message(study.digest) is not None:
-        kept = kept_message(config, store, study)
+    name = message_name(study, round)
+    if objection is None or store.message(name) is not None:
+        kept = kept_message(config, store, study, round)
     else:
-        kept = make_message(config, study)
-    rankings, message = open_message(study, kept)
-    ends = np.cumsum([segment.entries for segment in study.scheme.segments])
+        kept = make_message(config, study, round)
+    rankings, message = open_message(round, kept)
+    ends = np.cumsum([segment.entries for segment in round.scheme.segments])
     parts = np.split(message, ends[:-1])
     return Preview(
         study=study,
         objection=objection,
         message=message,
         rankings=rankings,
-        kept_since=store.kept_since(study.digest),
-        segments=list(zip(study.scheme.segments, parts, strict=True)),
-        bytes_up=bytes_up(study),
+        kept_since=store.kept_since(name),
+        segments=list(zip(round.scheme.segments, parts, strict=True)),
+        rounds=[(each.stage, bytes_up(each)) for each in possible_rounds(study)],
     )
 
 
-def bytes_up(study: Study) -> dict[str, int]:
-    """Sizes of a client's messages (docs/protocol.md), if all take part.
+def possible_rounds(study: Study) -> list[Round]:
+    """List every round that a study may have; messages of later rounds are as long at the most.
 
     Examples
     --------
     >>> from fedrank import Borda
-    >>> sum(bytes_up(Study(Borda(n=978, clients=10))).values())
+    >>> [each.stage for each in possible_rounds(Study(Borda(n=3, clients=3), fit_phi=True))]
+    ['start', 'dispersion']
+    """
+    anything = list(range(study.method.n))
+    rounds = [study.round(0)]
+    if isinstance(study.method, Kemeny):
+        # An order that was not announced before asks for the most.
+        rounds += [study.round(1, [anything], stage="refine")] * study.method.rounds
+    if study.fit_phi:
+        rounds.append(study.round(1, [anything], stage="dispersion"))
+    return rounds
+
+
+def bytes_up(round: Round) -> dict[str, int]:
+    """Sizes of a client's messages in one round, if all clients take part.
+
+    Examples
+    --------
+    >>> from fedrank import Borda
+    >>> sum(bytes_up(Study(Borda(n=978, clients=10)).round(0)).values())
     3338
     """
-    clients = len(study.roster)
-    return {
-        "advertise": FRAME + 64,
-        "share": FRAME + 32 + 32 * clients + 80 * (clients - 1),
-        "mask": FRAME + -(-study.scheme.message_bits // 8),
-        "unmask": FRAME + 33 * clients,
-    }
+    sizes = _core.message_sizes(round.clients, round.scheme.message_bits)
+    return {step: getattr(sizes, step) for step in STEPS}

@@ -14,21 +14,20 @@ from pathlib import Path
 
 from fedrank.agent.agent import Agent
 from fedrank.exceptions import Code, RefusalError
+from fedrank.transport.base import Step
 
 ANSWERED = b"ok"
-LOOK = 5.0  # seconds
-MOST = 1 << 26  # bytes of a request
-HEAD = 1 << 22  # bytes of its first line, which is parsed
-TOLD = 500  # characters of a detail that are logged: whoever asks may have written it
-PATIENCE = 10.0  # seconds that whoever connects may take to ask, and again to listen
+LOOK_SECONDS = 5.0  # to see whether an agent listens
+MAX_REQUEST_BYTES = 1 << 26
+MAX_HEAD_BYTES = 1 << 22  # of the first line, which is parsed
+MAX_LOGGED_CHARS = 500  # of a detail, which the asking process may have written
+REQUEST_SECONDS = 10.0  # that a connected process may take to ask, and again to listen
 
 log = logging.getLogger("fedrank.agent")
 
 
-def ask(
-    path: Path, study: str, run: int, step: str, request: bytes, timeout: float = 600.0
-) -> bytes:
-    """Ask the agent at a socket for one step of one run.
+def ask(path: Path, study: str, step: Step, request: bytes, timeout: float = 600.0) -> bytes:
+    """Ask the agent at a socket for one step.
 
     Parameters
     ----------
@@ -36,10 +35,8 @@ def ask(
         The agent's socket.
     study : str
         Canonical JSON of the study.
-    run : int
-        Number of the run.
-    step : {"advertise", "share", "mask", "unmask"}
-        Which step.
+    step : Step
+        Which run, round and step.
     request : bytes
         What the server sent.
     timeout : float
@@ -58,12 +55,13 @@ def ask(
     Examples
     --------
     >>> try:
-    ...     ask(Path("/nowhere/agent.sock"), "{}", 0, "advertise", b"")
+    ...     ask(Path("/nowhere/agent.sock"), "{}", Step(0, 0, "advertise"), b"")
     ... except RefusalError as refusal:
     ...     print(refusal.code.value)
     unavailable
     """
-    head = json.dumps({"study": study, "run": run, "step": step}).encode()
+    fields = {"study": study, "run": step.run, "round": step.round, "step": step.name}
+    head = json.dumps(fields).encode()
     parts = []
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as agent:
@@ -93,7 +91,7 @@ def listens(path: Path) -> bool:
     """
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as agent:
-            agent.settimeout(LOOK)
+            agent.settimeout(LOOK_SECONDS)
             agent.connect(str(path))
     except (BlockingIOError, TimeoutError):  # too many are waiting already
         return True
@@ -122,7 +120,7 @@ def serve(agent: Agent) -> None:
                 try:
                     asked = receive(connection)
                     if asked:  # some only look whether we are there
-                        connection.settimeout(PATIENCE)
+                        connection.settimeout(REQUEST_SECONDS)
                         connection.sendall(respond(agent, asked))
                 except OSError as error:  # whoever asked has gone
                     log.warning("a connection was lost: %s", error)
@@ -132,19 +130,23 @@ def respond(agent: Agent, asked: bytes) -> bytes:
     """Answer one request, whatever happens, and tell no more than a code."""
     try:
         head, _, request = asked.partition(b"\n")
-        if len(head) > HEAD:
-            raise ValueError(f"the first line has {len(head)} bytes, more than {HEAD}")
+        if len(head) > MAX_HEAD_BYTES:
+            raise ValueError(f"the first line has {len(head)} bytes, more than {MAX_HEAD_BYTES}")
         fields = json.loads(head)
-        study, run, step = str(fields["study"]), fields["run"], str(fields["step"])
-        if type(run) is not int or not 0 <= run < 1 << 64:  # one run, one spelling, one session
-            raise ValueError("a run's number is a whole one of 64 bits")
-        reply = agent.answer(study, run, step, request)
-        log.info("run %d, %s: answered with %d bytes", run, step, len(reply))
+        study, run, round = str(fields["study"]), fields["run"], fields["round"]
+        # One run and round, one spelling, one session.
+        if type(run) is not int or not 0 <= run < 1 << 64:
+            raise ValueError("the number of a run must be a whole number of 64 bits")
+        if type(round) is not int or not 0 <= round < 1 << 32:
+            raise ValueError("the number of a round must be a whole number of 32 bits")
+        step = Step(run, round, str(fields["step"]))
+        reply = agent.answer(study, step, request)
+        log.info("run %d, round %d, %s: answered with %d bytes", run, round, step.name, len(reply))
         return ANSWERED + b"\n" + reply
     except (KeyboardInterrupt, SystemExit):
         raise
     except RefusalError as refusal:
-        log.warning("%s: %.*s", refusal.code, TOLD, refusal)
+        log.warning("%s: %.*s", refusal.code, MAX_LOGGED_CHARS, refusal)
         code = refusal.code
     except BaseException:  # a panic of the core is no Exception
         log.exception("a request that cannot be read, or a fault")
@@ -156,7 +158,7 @@ def receive(connection: socket.socket) -> bytes:
     """Read until the other side has said all, in one time for the whole."""
     parts: list[bytes] = []
     size = 0
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + REQUEST_SECONDS
     while (left := end - time.monotonic()) > 0:
         connection.settimeout(left)
         part = connection.recv(1 << 16)
@@ -164,9 +166,9 @@ def receive(connection: socket.socket) -> bytes:
             return b"".join(parts)
         parts.append(part)
         size += len(part)
-        if size > MOST:
+        if size > MAX_REQUEST_BYTES:
             raise OSError("a request is too long")
-    raise OSError(f"a request took longer than {PATIENCE} seconds")
+    raise OSError(f"a request took longer than {REQUEST_SECONDS} seconds")
 
 
 @contextmanager

@@ -11,7 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from fedrank._files import sync_folder, write_whole
+from fedrank.protocol.record import Record
+
 DAY = 24 * 60 * 60.0  # seconds
+PRIVATE = 0o600  # permissions of every file
 
 
 class Store:
@@ -33,10 +37,11 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.sessions = folder / "sessions"
+        self.runs = folder / "runs"
         self.messages = folder / "messages"
         self.ledger_file = folder / "ledger.jsonl"
         self._lock: int | None = None
-        for each in (folder, self.sessions, self.messages):
+        for each in (folder, self.sessions, self.runs, self.messages):
             if not each.is_dir():
                 each.mkdir(mode=0o700, parents=True)
                 sync_folder(each.parent)
@@ -70,7 +75,7 @@ class Store:
                 f"{self.folder} cannot be locked: {error}; keep it on a disk of this machine"
             ) from None
         self._lock = lock
-        for folder in (self.folder, self.sessions, self.messages):
+        for folder in (self.folder, self.sessions, self.runs, self.messages):
             for half in folder.glob(".*.part"):  # of a process that was killed; may hold secrets
                 half.unlink(missing_ok=True)
 
@@ -90,13 +95,32 @@ class Store:
 
     def save_state(self, session: str, state: bytes) -> None:
         """Save the state of a session; it holds the replies given so far, too."""
-        write(self.sessions / session, state)
+        write_whole(self.sessions / session, state, mode=PRIVATE, sync=True)
 
     def prune(self) -> None:
-        """Delete states that nobody has used for a day: they hold secrets."""
-        for file in self.sessions.iterdir():
+        """Delete states and records that nobody has used for a day: they hold secrets."""
+        for file in [*self.sessions.iterdir(), *self.runs.iterdir()]:
             if file.stat().st_mtime < time.time() - DAY:
                 file.unlink()
+
+    # Records of runs
+
+    def record(self, run: str) -> Record | None:
+        """Read what was seen of a run, if anything was."""
+        with suppress(FileNotFoundError):
+            return Record.from_json((self.runs / run).read_text(encoding="utf-8"))
+        return None
+
+    def save_record(self, run: str, record: Record) -> None:
+        """Save what was seen of a run."""
+        content = record.to_json().encode()
+        if content != self._record_bytes(run):
+            write_whole(self.runs / run, content, mode=PRIVATE, sync=True)
+
+    def _record_bytes(self, run: str) -> bytes | None:
+        with suppress(FileNotFoundError):
+            return (self.runs / run).read_bytes()
+        return None
 
     def make_room(self, most: int) -> None:
         """Have room for one more of at most so many sessions without a masked input.
@@ -111,32 +135,31 @@ class Store:
 
     # Messages
 
-    def message(self, digest: str) -> bytes | None:
-        """Read the message that a study was given, if it was given one."""
+    def message(self, name: str) -> bytes | None:
+        """Read the message that a question was given, if it was given one."""
         with suppress(FileNotFoundError):
-            return (self.messages / digest).read_bytes()
+            return (self.messages / name).read_bytes()
         return None
 
-    def kept_since(self, digest: str) -> float | None:
-        """Tell when a study was given its message, in seconds since 1970."""
+    def kept_since(self, name: str) -> float | None:
+        """Tell when a question was given its message, in seconds since 1970."""
         with suppress(FileNotFoundError):
-            return (self.messages / digest).stat().st_mtime
+            return (self.messages / name).stat().st_mtime
         return None
 
-    def keep_message(self, digest: str, message: bytes) -> bytes:
-        """Keep a study's first message, and return the one that is kept."""
+    def keep_message(self, name: str, message: bytes) -> bytes:
+        """Keep the first message, and return the one that is kept."""
         with suppress(FileExistsError):
-            write(self.messages / digest, message, replace=False)
-        return (self.messages / digest).read_bytes()
+            write_whole(self.messages / name, message, mode=PRIVATE, sync=True, replace=False)
+        return (self.messages / name).read_bytes()
 
     def forget(self, digest: str) -> bool:
-        """Delete the message of a study; tell whether there was one."""
-        try:
-            (self.messages / digest).unlink()
-        except FileNotFoundError:
-            return False
+        """Delete all messages of a study; tell whether there were any."""
+        files = list(self.messages.glob(f"{digest}-*"))
+        for file in files:
+            file.unlink()
         sync_folder(self.messages)
-        return True
+        return bool(files)
 
     # The ledger
 
@@ -149,47 +172,23 @@ class Store:
         return [json.loads(line) for line in lines]
 
     def runs_today(self, but: str = "") -> int:
-        """Count the runs of the last 24 hours, without one session."""
+        """Count the runs of the last 24 hours, without one of them."""
         since = time.time() - DAY
-        return sum(line["time"] > since and line["session"] != but for line in self.ledger())
+        recent = {line["run_name"] for line in self.ledger() if line["time"] > since}
+        return len(recent - {but})
 
     def entered(self, session: str) -> bool:
         """Tell whether a session was ever given a masked input."""
         return any(line["session"] == session for line in self.ledger())
 
-    def enter(self, session: str, study: str, run: int) -> None:
-        """Write a run into the ledger, once."""
+    def enter(self, run_name: str, session: str, study: str, run: int, round: int) -> None:
+        """Write a round of a run into the ledger, once."""
         if self.entered(session):
             return
         lines = self.ledger()
         # A clock that was set back makes runs count for longer, never for less long.
         now = max([time.time(), *(line["time"] for line in lines[-1:])])
-        lines.append({"time": now, "session": session, "study": study, "run": run})
-        write(self.ledger_file, "".join(json.dumps(line) + "\n" for line in lines).encode())
-
-
-def write(path: Path, content: bytes, replace: bool = True) -> None:
-    """Write a file whole, and have it on the disk, before this returns."""
-    half = path.with_name(f".{path.name}.{os.getpid()}.part")
-    file = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(file, "wb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        if replace:
-            half.replace(path)
-        else:
-            os.link(half, path)  # fails where there is one
-        sync_folder(path.parent)
-    finally:
-        half.unlink(missing_ok=True)
-
-
-def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        entry = {"time": now, "session": session, "run_name": run_name, "study": study}
+        lines.append(entry | {"run": run, "round": round})
+        content = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        write_whole(self.ledger_file, content, mode=PRIVATE, sync=True)

@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from fedrank._files import whole_file
-from fedrank.consensus import Consensus
+from fedrank._text import printable as printable  # noqa: PLC0414  the commands use it from here
+from fedrank.consensus import Consensus, places
 
 UNFOLDED = 10_000  # columns of a pipe
 
@@ -27,18 +28,6 @@ OutOption = Annotated[
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same result.")]
 TopOption = Annotated[int, typer.Option("--top", min=0, help="Places shown; a file has them all.")]
-
-
-def printable(value: object) -> str:
-    r"""Text in one line, without codes that a terminal would obey.
-
-    Examples
-    --------
-    >>> printable("a\x1b[31mb\n c")
-    'a�[31mb c'
-    """
-    line = " ".join(str(value).split())
-    return "".join(char if char.isprintable() else "�" for char in line)
 
 
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -85,26 +74,6 @@ def raw_bytes(rankings: int, items: int) -> int:
     6
     """
     return -(-rankings * items * max(1, (items - 1).bit_length()) // 8)
-
-
-def places(consensus: Consensus) -> list[dict[str, Any]]:
-    """All places of a consensus, best first.
-
-    Examples
-    --------
-    >>> from fedrank import aggregate
-    >>> places(aggregate([[1, 0]]))
-    [{'place': 0, 'item': 1, 'score': 0.0}, {'place': 1, 'item': 0, 'score': 1.0}]
-    """
-    scores = None if consensus.scores is None else consensus.scores.tolist()
-    return [
-        {
-            "place": place,
-            "item": consensus.items[item],
-            "score": None if scores is None else scores[item],
-        }
-        for place, item in enumerate(consensus.order.tolist())
-    ]
 
 
 def as_json(document: object) -> str:

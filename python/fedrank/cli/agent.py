@@ -21,7 +21,7 @@ SHOWN = 12  # entries of a segment
 LOG_BYTES, LOG_FILES = 1 << 22, 3  # whoever asks makes the log longer
 
 app = typer.Typer(
-    no_args_is_help=True, help="Answer for rankings that stay here: policy, keys, ledger."
+    no_args_is_help=True, help="Answer studies from rankings that stay on this machine."
 )
 
 ConfigOption = Annotated[Path, typer.Option("--config", help="The agent's configuration.")]
@@ -50,7 +50,7 @@ def new(
     rankings: Annotated[Path, typer.Option(help="The file of your rankings.")],
     config: ConfigOption = Path("agent.toml"),
 ) -> None:
-    """Write a configuration that allows one study. Read it through, and change what you like."""
+    """Write a configuration file that allows one study. Read it, and change what you need."""
     agreed = read_study(study)
     check_file(rankings)
     if name not in agreed.roster:
@@ -76,17 +76,17 @@ socket = "agent.sock"  # where the agent listens
 
 [policy]               # read when the agent starts: restart it after a change
 studies = ["{digest}"]
-least_clients = {policy.least_clients}
-least_threshold = {threshold}
-least_survivors = {policy.least_survivors}
-least_samples = {policy.least_samples}
-runs_a_day = {policy.runs_a_day}
+min_clients = {policy.min_clients}
+min_threshold = {threshold}
+min_survivors = {policy.min_survivors}
+min_samples = {policy.min_samples}
+runs_per_day = {policy.runs_per_day}
 """
 
 
 @app.command()
 def run(config: ConfigOption = Path("agent.toml")) -> None:
-    """Answer on the socket until stopped. What goes wrong is in agent.log, in the folder."""
+    """Answer requests on the socket until stopped; errors are logged in agent.log."""
     settings = read_config(config)
     agent = agents.Agent(settings)
     file = RotatingFileHandler(
@@ -109,9 +109,9 @@ def preview(
 ) -> None:
     """Show exactly what would leave for a study, without sending it.
 
-    The message shown is kept, if the policy allows the study: it, and no other, is what the study
-    will get. It leaves under masks
-    only, as bits that say nothing; what others learn is the sum of all clients' messages.
+    If the policy allows the study, the message shown is kept: the study will get this one and no
+    other. It leaves masked, as bits that look random; what others learn is the sum of all clients'
+    messages.
     """
     try:
         shown = agents.preview(read_config(config), read_study(study))
@@ -127,7 +127,7 @@ def preview(
                 {"name": segment.name, "bits": segment.bits, "entries": entries.tolist()}
                 for segment, entries in shown.segments
             ],
-            "bytes": shown.bytes_up,
+            "rounds": [{"stage": stage, "bytes": sizes} for stage, sizes in shown.rounds],
         }
         typer.echo(output.as_json(document), nl=False)
         return
@@ -139,7 +139,11 @@ def preview(
             for segment, entries in shown.segments
         ],
     )
-    output.show("Bytes that leave", ["step", "bytes"], list(shown.bytes_up.items()))
+    steps = list(shown.rounds[0][1])
+    rows = [[k, stage, *sizes.values()] for k, (stage, sizes) in enumerate(shown.rounds)]
+    output.show("Bytes that leave, at most", ["round", "stage", *steps], rows)
+    if len(shown.rounds) > 1:
+        typer.echo("What later rounds ask for depends on the consensus that is announced.")
     kept = "not kept" if shown.kept_since is None else f"kept since {utc(shown.kept_since)} UTC"
     typer.echo(f"{kept}, of {shown.rankings} rankings")
     verdict = shown.objection or "allows it"
@@ -172,10 +176,10 @@ def few(entries: Sequence[int]) -> str:
 
 @app.command()
 def forget(study: StudyArgument, config: ConfigOption = Path("agent.toml")) -> None:
-    """Forget the message that a study was given, so that it gets a new one.
+    """Forget the messages that a study was given, so that it gets new ones.
 
-    For rankings that have changed. The sums of both runs together tell more than either: over the
-    same other clients, their difference is how your message changed.
+    Use it when your rankings have changed. Two sums over the same other clients differ by the
+    change of your message: together they tell more than either does.
     """
     store = Store(read_config(config).folder)
     digest = read_study(study).digest
@@ -188,10 +192,10 @@ def forget(study: StudyArgument, config: ConfigOption = Path("agent.toml")) -> N
 def ledger(
     config: ConfigOption = Path("agent.toml"), as_document: output.JsonOption = False
 ) -> None:
-    """List the runs that were given a masked input, whatever became of them."""
+    """List the rounds that got a masked input, also those of runs that failed later."""
     lines = Store(read_config(config).folder).ledger()
     if as_document:
         typer.echo(json.dumps(lines))
         return
-    rows = [[utc(line["time"]), line["study"], line["run"]] for line in lines]
-    output.show("Runs", ["time (UTC)", "study", "run"], rows)
+    rows = [[utc(line["time"]), line["study"], line["run"], line["round"]] for line in lines]
+    output.show("Rounds that got a masked input", ["time (UTC)", "study", "run", "round"], rows)

@@ -12,7 +12,8 @@ from fedrank.cli import _output as output
 from fedrank.consensus import aggregate
 from fedrank.distances import kemeny_score, kendall_distance
 from fedrank.mallows import Mallows
-from fedrank.protocol.federate import FederatedConsensus, federate
+from fedrank.protocol.federate import federate
+from fedrank.protocol.result import FederatedConsensus
 from fedrank.rankings.complete import Rankings
 
 SHOWN = 10  # items of the consensus in the table

@@ -2,113 +2,115 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 import fedrank
-from fedrank._progress import Progress
-from fedrank._validation import as_phi, few
+from fedrank._validation import as_phi
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
+from fedrank.cli._parties import Party, find_dropouts, gather, together
 from fedrank.consensus import Consensus
-from fedrank.data import read_sushi
 from fedrank.distances import kemeny_score, kendall_distance
-from fedrank.protocol.federate import FEWEST, STEPS, FederatedConsensus
+from fedrank.protocol.methods import DISPERSION, Kemeny, Method
+from fedrank.protocol.result import FederatedConsensus
+from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
 from fedrank.rankings.partial import AnyRankings
-from fedrank.schemes import Borda, Lehmer
+from fedrank.schemes import AnyScheme, Borda, Lehmer
 from fedrank.schemes.lehmer import MOST_LOW_BITS
 
 SHOWN = 20  # clients in the table
 
 
-class Method(StrEnum):
-    """What the clients send."""
+class MethodName(StrEnum):
+    """The federated methods."""
 
     BORDA = "borda"
     LEHMER = "lehmer"
     KEMENY = "kemeny"
 
 
-@dataclass(frozen=True)
-class Party:
-    """A client: its name, what else it may be called, and its rankings."""
-
-    name: str
-    rankings: AnyRankings
-    file: Path | None = None
-
-
 def federate(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE…", help="A file a client, or one file of all.")
+        list[Path],
+        typer.Argument(metavar="FILE…", help="One file per client, or one file of all rankings."),
     ],
     by: Annotated[
-        str | None, typer.Option(help="Column of the one file that names the clients.")
+        str | None, typer.Option(help="Column of the file that names each ranking's client.")
     ] = None,
     clients: Annotated[
-        int | None, typer.Option(min=1, help="Deal the one file's rankings to so many clients.")
+        int | None,
+        typer.Option(min=1, help="Deal the file's rankings at random to this many clients."),
     ] = None,
     users: Annotated[
-        Path | None, typer.Option(help="Sushi's users: the clients are their regions.")
+        Path | None, typer.Option(help="File of Sushi's users: their regions are the clients.")
     ] = None,
     method: Annotated[
-        Method,
-        typer.Option(help="What the clients send; kemeny is Borda, then margins of near items."),
-    ] = Method.BORDA,
+        MethodName,
+        typer.Option(
+            help="borda and lehmer: one round. kemeny: Borda, then margins of near items."
+        ),
+    ] = MethodName.BORDA,
     phi: Annotated[
-        float, typer.Option(min=0, max=1, help="Dispersion that the scheme reckons with.")
+        float, typer.Option(min=0, max=1, help="Dispersion that the quantizer assumes.")
     ] = 0.6,
     quantize: Annotated[
         bool,
         typer.Option(
             "--quantize/--unquantized",
-            help="Borda: every client counts the same, or every ranking does (exact sums).",
+            help="Borda: every client has the same weight, or every ranking has (exact sums).",
         ),
     ] = True,
     low_bits: Annotated[
-        str | None, typer.Option(help='Lehmer: bits sent one-hot, a number or "paper".')
+        str | None, typer.Option(help='Lehmer: bits sent one-hot, a number (default 0) or "paper".')
     ] = None,
     window: Annotated[
         int | None,
-        typer.Option(min=1, help="Kemeny: places that two items are apart, at most (8)."),
+        typer.Option(
+            min=1,
+            help="Kemeny: margins are sent of items up to this many places apart (default 8).",
+        ),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Kemeny: rounds after Borda's, at most (1).")
+        int | None, typer.Option(min=1, help="Kemeny: most rounds of refinement (default 1).")
     ] = None,
     fit_phi: Annotated[
-        bool, typer.Option("--fit-phi", help="One more round: how widely the rankings scatter.")
+        bool,
+        typer.Option("--fit-phi", help="Add a round that measures how widely rankings scatter."),
     ] = False,
     max_samples: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Most rankings a client may hold, which all learn; if not given, the least of "
-            "1, 3, 7, 15, … that suffices, so that it tells the largest client's size but roughly.",
+            help="Most rankings per client; this bound is public. By default the least of 1, 3, 7, "
+            "15, … that suffices: it reveals only the order of magnitude of the largest client.",
         ),
     ] = None,
     secure: Annotated[
-        bool, typer.Option("--secure/--no-secure", help="Mask the messages, or sum them bare.")
+        bool, typer.Option("--secure/--no-secure", help="Mask the messages, or sum them unmasked.")
     ] = True,
     threshold: Annotated[
-        int | None, typer.Option(min=1, help="Clients that must stay; two thirds if not given.")
+        int | None,
+        typer.Option(min=1, help="Clients that must stay to the end (default: over two thirds)."),
     ] = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CLIENT:STEP",
-            help="A client that vanishes before share, mask (if no step is given) or unmask; "
-            "may be repeated.",
+            help="A client that vanishes, and the step that it does not answer: share, mask (the "
+            "default) or unmask. May be repeated.",
         ),
     ] = None,
-    allow_few: Annotated[
-        bool, typer.Option("--allow-few", help="Open a sum over fewer than three clients.")
-    ] = False,
+    min_survivors: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Fewest clients whose sum may be opened; below 3 it shows too much of each."
+        ),
+    ] = MIN_SURVIVORS,
     seed: output.SeedOption = 0,
     top: output.TopOption = 10,
     as_json: output.JsonOption = False,
@@ -123,10 +125,10 @@ def federate(
     keep_blank: _reading.KeepBlankOption = False,
     keep_ties: _reading.KeepTiesOption = False,
 ) -> None:
-    """Find the consensus of many parties' rankings by masked messages.
+    """Compute the consensus of several clients' rankings from masked messages.
 
-    Each FILE is a client, called by the file's name without its ending; or one
-    FILE holds all, and --by, --clients or --users says whose each ranking is.
+    Each FILE is one client, named after the file without its ending. Or one
+    FILE holds all rankings, and --by, --clients or --users tells the clients.
 
     Keys, shares and messages are real, but this one process reads all files:
     it shows what a federation gives and costs, and hides nothing from you.
@@ -139,25 +141,25 @@ def federate(
     how = _reading.reading(
         layout, base, genes, genes_in, candidates, choices, overvote, keep_blank, keep_ties
     )
-    if keep_ties and (method is Method.LEHMER or fit_phi):
+    if keep_ties and (method is MethodName.LEHMER or fit_phi):
         needs = "--fit-phi" if fit_phi else "--method lehmer"
         raise ValueError(f"{needs} needs complete rankings: leave out --keep-ties")
     parties = gather(files, by, clients, users, how, seed)
-    scheme = make_scheme(parties, method, phi, quantize, low_bits, max_samples, keep_ties)
-    options = refining(method, scheme, window, rounds)
+    made = make_method(
+        parties, method, phi, quantize, low_bits, window, rounds, max_samples, keep_ties
+    )
     lost = find_dropouts(parties, drop or [])
     if secure:
-        check_enough(lost, Study(scheme, threshold=threshold), allow_few)
+        check_enough(lost, Study(made, threshold=threshold), min_survivors)
     result = fedrank.federate(
         [party.rankings for party in parties],
-        "kemeny" if options else scheme,
-        secure,
-        threshold,
-        lost,
-        _reading.stream(seed, 2),
-        allow_few=allow_few,
+        made,
+        secure=secure,
+        threshold=threshold,
+        dropouts=lost,
+        rng=_reading.stream(seed, 2),
+        min_survivors=min_survivors,
         fit_phi=fit_phi,
-        **options,
     )
     rankings = together([parties[client] for client in result.survivors])
     central = fedrank.aggregate(rankings, method.value, rng=_reading.stream(seed, 3))
@@ -168,197 +170,89 @@ def federate(
         output.say_where(out, "consensus")
 
 
-def gather(
-    files: Sequence[Path],
-    by: str | None,
-    clients: int | None,
-    users: Path | None,
-    how: _reading.Reading,
-    seed: int,
-) -> list[Party]:
-    """Read the clients' rankings, all with their items in one order."""
-    asked = {"--by": by, "--clients": clients, "--users": users}
-    given = [flag for flag, value in asked.items() if value is not None]
-    if len(given) > 1:
-        raise ValueError(f"{given[0]} and {given[1]} both say who the clients are: give one")
-    if not given:
-        return read_parties(files, how, seed)
-    if len(files) > 1:
-        raise ValueError(f"{given[0]} splits one file, and {len(files)} are given")
-    rng = _reading.stream(seed, 0, 0)
-    if by is not None:
-        found = how.read_groups(files[0], by, rng)
-        return [Party(name, rankings) for name, rankings in found.items()]
-    if users is not None:
-        if how.layout not in (None, _reading.Layout.SUSHI):
-            raise ValueError(f"--users goes with --layout sushi, not {how.layout}")
-        if how.keeps_ties:
-            raise ValueError("Sushi's rankings have no ties: leave out --keep-ties")
-        _reading.check_file(files[0])
-        _reading.check_file(users)
-        regions = read_sushi(files[0], users)
-        return [Party(f"region {region}", rankings) for region, rankings in regions.items()]
-    parts: Sequence[AnyRankings] = how.read(files[0], rng).split(
-        clients or 0, _reading.stream(seed, 1)
-    )
-    return [Party(str(client), part) for client, part in enumerate(parts)]
-
-
-def read_parties(files: Sequence[Path], how: _reading.Reading, seed: int) -> list[Party]:
-    """Read a file a client."""
-    for i, file in enumerate(files):
-        _reading.check_file(file)
-        if file.resolve() in [other.resolve() for other in files[:i]]:
-            raise ValueError(f"{file} is given twice")
-    if len(files) == 1:
-        raise ValueError(
-            f"{files[0]} is one client: give more files, or split it with --by or --clients"
-        )
-    parties: list[Party] = []
-    with Progress("reading", len(files)) as progress:
-        for i, (name, file) in enumerate(zip(names_of(files), files, strict=True)):
-            rankings = how.read(file, _reading.stream(seed, 0, i))
-            first = parties[0] if parties else None
-            parties.append(Party(name, aligned(file, rankings, first), file))
-            progress.advance()
-    return parties
-
-
-def names_of(files: Sequence[Path]) -> list[str]:
-    """Shortest names that tell the files apart: stem, name or path.
-
-    Examples
-    --------
-    >>> names_of([Path("a/x.soc"), Path("a/y.csv.gz")])
-    ['x', 'y']
-    >>> names_of([Path("a/x.soc"), Path("a/x.csv")])
-    ['x.soc', 'x.csv']
-    """
-    stems = [Path(file.name.removesuffix(".gz")).stem for file in files]
-    names = [file.name for file in files]
-    return next(
-        (some for some in (stems, names) if len(set(some)) == len(files)), list(map(str, files))
-    )
-
-
-def aligned(file: Path, rankings: AnyRankings, first: Party | None) -> AnyRankings:
-    """Put the items into the order of the first client's."""
-    if first is None or rankings.item_labels == first.rankings.item_labels:
-        if first is not None and rankings.n != first.rankings.n:
-            raise ValueError(
-                f"{file} ranks {rankings.n} items, and {first.file} {first.rankings.n}: "
-                "all clients must rank the same"
-            )
-        return rankings
-    theirs, ours = (set(each.items) for each in (rankings, first.rankings))
-    if theirs == ours:
-        return rankings.align(first.rankings.items)
-    lacks = [label for label in first.rankings.items if label not in theirs]
-    more = [label for label in rankings.items if label not in ours]
-    said = [f"{word} {few(some)}" for word, some in (("lacks", lacks), ("adds", more)) if some]
-    raise ValueError(
-        f"{file} {' and '.join(said)}, compared with {first.file}: "
-        "all clients must rank the same items"
-    )
-
-
-def make_scheme(
+def make_method(
     parties: Sequence[Party],
-    method: Method,
+    name: MethodName,
     phi: float,
     quantize: bool,
     low_bits: str | None,
+    window: int | None,
+    rounds: int | None,
     max_samples: int | None,
     partial: bool,
-) -> Borda | Lehmer:
-    """Make the scheme, for clients about as large as the largest unless told."""
+) -> Method:
+    """Make the method, for clients about as large as the largest unless a bound is given."""
     largest = max(parties, key=lambda party: len(party.rankings))
     if max_samples is not None and len(largest.rankings) > max_samples:
         raise ValueError(
             f"client {largest.name!r} has {len(largest.rankings)} rankings, "
             f"more than --max-samples {max_samples}"
         )
-    # The bound is public, and how many rankings a client has is its own affair.
-    n, most = largest.rankings.n, max_samples or 2 ** len(largest.rankings).bit_length() - 1
-    if not quantize and method is not Method.BORDA:
-        raise ValueError("--unquantized goes with --method borda")
-    if method is not Method.LEHMER:
-        if low_bits is not None:
-            raise ValueError("--low-bits goes with --method lehmer")
-        exact = most if method is Method.KEMENY or not quantize else None
-        return Borda(n, len(parties), as_phi(phi), quantize, max_samples or exact, partial)
+    n, clients = largest.rankings.n, len(parties)
+    # The bound is public, so it reveals only the order of magnitude of the largest client.
+    bound = max_samples or 2 ** len(largest.rankings).bit_length() - 1
+    check_flags(name, quantize, low_bits, window, rounds)
+    if name is MethodName.LEHMER:
+        return make_lehmer(n, clients, as_phi(phi), low_bits or "0", max_samples, bound)
+    exact = bound if name is MethodName.KEMENY or not quantize else None
+    borda = Borda(n, clients, as_phi(phi), quantize, max_samples or exact, partial)
+    if name is MethodName.BORDA:
+        return borda
+    return Kemeny(n, clients, borda, window or 8, rounds or 1, max_samples=bound, partial=partial)
+
+
+def check_flags(
+    name: MethodName,
+    quantize: bool,
+    low_bits: str | None,
+    window: int | None,
+    rounds: int | None,
+) -> None:
+    """Refuse options of other methods than the one chosen."""
+    asked = {
+        "--unquantized": (not quantize, MethodName.BORDA),
+        "--low-bits": (low_bits is not None, MethodName.LEHMER),
+        "--window": (window is not None, MethodName.KEMENY),
+        "--rounds": (rounds is not None, MethodName.KEMENY),
+    }
+    for flag, (given, owner) in asked.items():
+        if given and name is not owner:
+            raise ValueError(f"{flag} goes with --method {owner}")
+
+
+def make_lehmer(
+    n: int, clients: int, phi: float, low_bits: str, max_samples: int | None, bound: int
+) -> Lehmer:
+    """Make a Lehmer scheme from the text of its low bits."""
     if low_bits == "paper":
         try:
-            return Lehmer(n, len(parties), as_phi(phi), "paper", most)
+            return Lehmer(n, clients, phi, "paper", bound)
         except ValueError as error:
             raise ValueError(f"--low-bits paper: {error}") from None
-    bits = low_bits or "0"
-    if not (bits.isascii() and bits.isdigit() and len(bits) < 3 and int(bits) <= MOST_LOW_BITS):
+    digits = low_bits.isascii() and low_bits.isdigit() and len(low_bits) < 3
+    if not digits or int(low_bits) > MOST_LOW_BITS:
         raise ValueError(
             f'--low-bits must be a whole number up to {MOST_LOW_BITS} or "paper", not {low_bits!r}'
         )
-    return Lehmer(n, len(parties), as_phi(phi), int(bits), max_samples)
+    return Lehmer(n, clients, phi, int(low_bits), max_samples)
 
 
-def refining(
-    method: Method, scheme: Borda | Lehmer, window: int | None, rounds: int | None
-) -> dict[str, Any]:
-    """Options of a refinement; none for the other methods."""
-    asked = {"window": window, "rounds": rounds}
-    given = {name: value for name, value in asked.items() if value is not None}
-    if method is Method.KEMENY:
-        return {"phi": scheme.phi, "max_samples": scheme.max_samples, **given}
-    if given:
-        raise ValueError(f"--{next(iter(given))} goes with --method kemeny")
-    return {}
-
-
-def find_dropouts(parties: Sequence[Party], drop: Sequence[str]) -> dict[int, str]:
-    """Clients that vanish, and before which step, from ``name`` or ``name:step``."""
-    index: dict[str, int] = {}
-    for client, party in enumerate(parties):
-        if party.file is not None:
-            index |= dict.fromkeys((party.file.name, str(party.file)), client)
-    index |= {party.name: client for client, party in enumerate(parties)}
-    lost: dict[int, str] = {}
-    for asked in drop:
-        name, colon, step = asked.rpartition(":")
-        if asked in index or not colon:
-            name, step = asked, "mask"
-        if name not in index:
-            known = few([party.name for party in parties])
-            raise ValueError(f"--drop {asked}: there is no client {name!r}; they are {known}")
-        if step not in STEPS[1:]:
-            raise ValueError(f"--drop {asked}: {step!r} is not one of {', '.join(STEPS[1:])}")
-        if index[name] in lost:
-            raise ValueError(f"--drop {asked}: {name!r} is dropped twice")
-        lost[index[name]] = step
-    return lost
-
-
-def check_enough(lost: dict[int, str], study: Study, allow_few: bool) -> None:
+def check_enough(lost: dict[int, str], study: Study, min_survivors: int) -> None:
     """Refuse a sum that shows too much of each client, or cannot be unmasked."""
     clients = len(study.roster)
     if clients == 1:
-        raise ValueError("one client has nobody to hide among: make more, or say --no-secure")
+        raise ValueError("one client has no others to hide among: add more, or use --no-secure")
     summed = clients - sum(step != "unmask" for step in lost.values())
-    if summed < FEWEST and not allow_few:
+    if summed < min_survivors:
         raise ValueError(
             f"only {summed} of {clients} clients would be in the sum, which shows too much of "
-            f"each: at least {FEWEST}, or say --allow-few"
+            f"each: at least {min_survivors} are needed, or a lower --min-survivors"
         )
     if clients - len(lost) < study.threshold:
         raise ValueError(
-            f"only {clients - len(lost)} of {clients} clients would stay to the end, and "
-            f"{study.threshold} must: drop fewer, or choose another --threshold"
+            f"only {clients - len(lost)} of {clients} clients would stay to the end; the threshold "
+            f"is {study.threshold}: drop fewer, or choose another --threshold"
         )
-
-
-def together(parties: Sequence[Party]) -> AnyRankings:
-    """All rankings of these clients."""
-    first = parties[0].rankings
-    ranks = np.concatenate([party.rankings.ranks for party in parties])
-    return first.trusted(ranks, first.item_labels)
 
 
 def describe(
@@ -373,7 +267,7 @@ def describe(
         "version": fedrank.__version__,
         "seed": seed,
         "method": result.consensus.method,
-        "scheme": json.loads(result.study.scheme.to_json()),
+        "scheme": json.loads(last_scheme(result).to_json()),
         "secure": result.secure,
         "threshold": result.study.threshold if result.secure else None,
         "items": rankings.n,
@@ -383,7 +277,7 @@ def describe(
                 "name": party.name,
                 "rankings": len(party.rankings),
                 "in_sum": client in result.survivors,
-                "dropped_before": result.dropped.get(client),
+                "dropped_at": result.dropped.get(client),
                 "bytes_sent": int(result.bytes_up[client]),
                 "bytes_received": int(result.bytes_down[client]),
                 "bytes_of_rankings": output.raw_bytes(len(party.rankings), rankings.n),
@@ -405,6 +299,12 @@ def describe(
     }
 
 
+def last_scheme(result: FederatedConsensus) -> AnyScheme:
+    """Return the scheme of the round that gave the consensus."""
+    opened = [each for each in result.rounds if each.survivors and each.round.stage != DISPERSION]
+    return opened[-1].scheme
+
+
 def show(
     parties: Sequence[Party],
     result: FederatedConsensus,
@@ -419,23 +319,23 @@ def show(
     show_clients(document["clients"])
     sent = [client for client in document["clients"] if client["in_sum"]]
     others = document["central"]
-    how = "masked" if result.secure else "bare"
+    how = "masked" if result.secure else "unmasked"
     rows = [
         ("method", f"{result.consensus.method}, {how}", central.method),
         ("rankings in the sum", f"{document['rankings']:,}", "the same"),
         ("Kemeny score", f"{document['kemeny_score']:.8g}", f"{others['kemeny_score']:.8g}"),
-        ("pairs ordered otherwise", f"{others['kendall_distance']:,}", ""),
+        ("pairs ordered differently", f"{others['kendall_distance']:,}", ""),
         ("clients in the sum", f"{len(sent):,} of {len(parties):,}", ""),
         ("dropped out", dropouts(document["clients"]), ""),
         (
-            "bytes a client sends, at most",
+            "most bytes sent per client",
             f"{max(client['bytes_sent'] for client in sent):,}",
             f"{max(client['bytes_of_rankings'] for client in sent):,} (its rankings)",
         ),
         ("time, all parties", f"{document['seconds'] * 1e3:.0f} ms", ""),
     ]
     if document["rounds"] > 1:
-        rows.append(("rounds, the first included", str(document["rounds"]), ""))
+        rows.append(("rounds", str(document["rounds"]), ""))
     if result.fit is not None:
         rows.append(("phi, fitted", f"{result.fit.phi:.4f} ± {result.fit.standard_error:.2g}", ""))
     if result.note is not None:
@@ -464,9 +364,9 @@ def dropouts(clients: Sequence[dict[str, Any]]) -> str:
 
     Examples
     --------
-    >>> dropouts([{"name": "a", "dropped_before": "mask"}, {"name": "b", "dropped_before": None}])
-    'a (before mask)'
+    >>> dropouts([{"name": "a", "dropped_at": "mask"}, {"name": "b", "dropped_at": None}])
+    'a (at mask)'
     """
-    lost = [client for client in clients if client["dropped_before"] is not None]
-    said = [f"{client['name']} (before {client['dropped_before']})" for client in lost]
+    lost = [client for client in clients if client["dropped_at"] is not None]
+    said = [f"{client['name']} (at {client['dropped_at']})" for client in lost]
     return ", ".join(said) or "nobody"

@@ -1,5 +1,6 @@
 """``fedrank flower``: a study across machines, carried by Flower."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -73,6 +74,9 @@ def join(
 
     for file in (root_certificates, key):
         check_file(file)
+    command = None
+    if socket is None:
+        main = "from fedrank.cli import main; main()"
+        command = [sys.executable, "-c", main, "agent", "run", "--config", str(config)]
     found = read_config(config).socket if socket is None else socket
-    code = start(superlink, root_certificates, key, found, config if socket is None else None, home)
-    raise typer.Exit(code)
+    raise typer.Exit(start(superlink, root_certificates, key, found, command, home))

@@ -1,9 +1,12 @@
 """Secure aggregation: the exact sum of the survivors' messages, and nothing else (M9, M10).
 
-Two state machines, bytes in and bytes out, that know nothing of rankings or networks. The
-steps: every client calls `advertise`, `share`, `mask`, `unmask` in turn, each time on what
-the server's `close_step` made for it. ``docs/protocol.md`` says what is in the messages and
-who learns what. All secrets come from the operating system.
+Two state machines, bytes in and bytes out, that know nothing of rankings or networks. In every
+round, each client calls `Client.advertise`, `Client.share`, `Client.mask` and `Client.unmask` in
+turn, each on what the server's `Server.close_step` made for it. ``docs/protocol.md`` says what is
+in the messages and who learns what. All secrets come from the operating system.
+
+Whoever drives the state machines must see to it that one study and round is opened over one set of
+survivors only, and over at least `MIN_SURVIVORS`: `fedrank.federate` and the agent do.
 """
 
 import numpy as np
@@ -12,34 +15,36 @@ from numpy.typing import ArrayLike, NDArray
 from fedrank import _core
 from fedrank._validation import whole
 from fedrank.exceptions import ProtocolError
-from fedrank.protocol.study import Study
+from fedrank.protocol.study import Round
 from fedrank.schemes.base import as_message
 
-__all__ = ["Client", "ProtocolError", "Server"]
+__all__ = ["MIN_SURVIVORS", "STEPS", "Client", "ProtocolError", "Server"]
 
-STATE = b"fedrank client state 1\n"
+STEPS: tuple[str, ...] = _core.STEPS
+"""The steps of a round, in turn."""
+
+MIN_SURVIVORS: int = _core.MIN_SURVIVORS
+"""Fewest clients whose sum may be opened: a sum over two shows each the other's message."""
 
 
 class Client:
-    """One client in one session.
+    """One client in one round.
 
     Steps run in order. The same request again gives the same bytes; a different one is
     refused, and a refused call changes nothing.
 
     Parameters
     ----------
-    study : Study
-        What all parties agree on.
+    round : Round
+        What is asked for: ``study.round(0)``, or a later round.
     me : int
         This client's index in the roster.
-    round : int
-        Which round of the study this is; clients of different rounds refuse each other.
 
     Examples
     --------
     >>> from fedrank import Borda, Study
-    >>> study = Study(Borda(n=2, clients=2))
-    >>> clients, server = [Client(study, 0), Client(study, 1)], Server(study)
+    >>> round = Study(Borda(n=2, clients=2)).round(0)
+    >>> clients, server = [Client(round, 0), Client(round, 1)], Server(round)
     >>> for me, client in enumerate(clients):
     ...     server.receive(me, client.advertise())
     >>> for me, keys in server.close_step().items():
@@ -54,19 +59,18 @@ class Client:
     (array([2, 0], dtype=uint64), [0, 1])
     """
 
-    __slots__ = ("_client", "round", "study")
+    __slots__ = ("_client", "round")
 
-    def __init__(self, study: Study, me: int, round: int = 0) -> None:
-        self.study = study
-        self.round = whole("round", round, least=0, most=2**32 - 1)
-        self._client = _core.SecaggClient(*parameters(study, self.round), whole("me", me, least=0))
+    def __init__(self, round: Round, me: int) -> None:
+        self.round = round
+        self._client = _core.SecaggClient(*parameters(round), whole("me", me, least=0))
 
     def advertise(self) -> bytes:
         """Step 1: this client's public keys."""
         return self._client.advertise()
 
     def share(self, keys: bytes) -> bytes:
-        """Step 2: shares of this client's secrets, for everybody whose keys are given."""
+        """Step 2: shares of this client's secrets, for every client whose keys are given."""
         return self._client.share(keys)
 
     def mask(self, shares: bytes, message: ArrayLike) -> bytes:
@@ -74,79 +78,62 @@ class Client:
         return self._client.mask(shares, as_message(message))
 
     def unmask(self, survivors: bytes) -> bytes:
-        """Step 4: one share for everybody, of one of its two secrets."""
+        """Step 4: one share for every client, of one of its two secrets."""
         return self._client.unmask(survivors)
 
     def state(self) -> bytes:
-        """Everything to go on with in another process.
+        """Everything that another process needs to go on.
 
-        It holds secrets: keep it as such. Use it once: two processes that go on from one state can
+        It holds secrets: keep it private. Use it once: two processes that go on from one state can
         be made to give both secrets of a client. Save the new state before the reply leaves, then
         delete the old one.
 
         Examples
         --------
         >>> from fedrank import Borda, Study
-        >>> client = Client(Study(Borda(n=2, clients=2)), me=0)
-        >>> state = client.state()
-        >>> Client.resume(state).advertise() == client.advertise()
+        >>> round = Study(Borda(n=2, clients=2)).round(0)
+        >>> client = Client(round, me=0)
+        >>> Client.resume(round, client.state()).advertise() == client.advertise()
         True
         """
-        study = self.study.to_json().encode()
-        head = self.round.to_bytes(4, "little") + len(study).to_bytes(4, "little")
-        return STATE + head + study + self._client.state()
+        return self._client.state()
 
     @classmethod
-    def resume(cls, state: bytes) -> "Client":
+    def resume(cls, round: Round, state: bytes) -> "Client":
         """Go on from a `state`.
 
         Raises
         ------
-        ValueError
-            If it is not a state of this version, or damaged.
+        ProtocolError
+            If it is damaged, or of another version, study or round.
         """
-        if not state.startswith(STATE) or len(state) < len(STATE) + 8:
-            raise ValueError("this is not the state of a client, or of another version")
-        head = state[len(STATE) : len(STATE) + 8]
-        study_bytes = int.from_bytes(head[4:], "little")
-        rest = state[len(STATE) + 8 :]
-        try:
-            study = Study.from_json(rest[:study_bytes].decode())
-        except UnicodeDecodeError:
-            raise ValueError("the state of the client is damaged") from None
         client = cls.__new__(cls)
-        client.study = study
-        client.round = int.from_bytes(head[:4], "little")
-        client._client = _core.SecaggClient.resume(
-            *parameters(study, client.round), rest[study_bytes:]
-        )
+        client.round = round
+        client._client = _core.SecaggClient.resume(*parameters(round), state)
         return client
 
     def __repr__(self) -> str:
-        return f"Client of {self.study!r}"
+        return f"Client in {self.round!r}"
 
 
 class Server:
-    """The server in one session: collects, relays, and learns the sum.
+    """The server in one round: collects, relays, and learns the sum.
 
     Parameters
     ----------
-    study : Study
-        What all parties agree on.
-    round : int
-        Which round of the study this is.
+    round : Round
+        What is asked for.
 
     Examples
     --------
-    See `Client`, which shows a whole session.
+    See `Client`, which shows a whole round.
     """
 
-    __slots__ = ("_server", "round", "study")
+    __slots__ = ("_server", "round")
 
-    def __init__(self, study: Study, round: int = 0) -> None:
-        self.study = study
-        self.round = whole("round", round, least=0, most=2**32 - 1)
-        self._server = _core.SecaggServer(*parameters(study, self.round))
+    def __init__(self, round: Round) -> None:
+        self.round = round
+        self._server = _core.SecaggServer(*parameters(round))
 
     def receive(self, sender: int, message: bytes) -> None:
         """Take a message; the sender is known from the transport.
@@ -160,22 +147,22 @@ class Server:
         self._server.receive(whole("sender", sender, least=0), message)
 
     def close_step(self) -> dict[int, bytes]:
-        """End the step; whoever has not been heard has dropped out.
+        """End the step; every client that has not been heard has dropped out.
 
         Returns
         -------
         messages : dict of int to bytes
-            What to send to whom next; empty after the last step.
+            What to send to which client next; empty after the last step.
 
         Raises
         ------
         ProtocolError
-            If fewer than the threshold are left.
+            If fewer clients than the threshold are left.
         """
         return self._server.close_step()
 
     def result(self) -> tuple[NDArray[np.uint64], list[int]]:
-        """Tell the sum and whose messages are in it, after the last step."""
+        """Return the sum, and the clients whose messages are in it, after the last step."""
         return self._server.result()
 
     @property
@@ -183,18 +170,49 @@ class Server:
         """Clients that sent something wrong, each with a fixed code."""
         return self._server.faults()
 
+    def state(self) -> bytes:
+        """Everything that another process needs to go on; it then sends the same bytes.
+
+        It holds shares of the clients' masks, though no client's message: keep it private.
+
+        Examples
+        --------
+        >>> from fedrank import Borda, Study
+        >>> round = Study(Borda(n=2, clients=2)).round(0)
+        >>> server = Server(round)
+        >>> for me in range(2):
+        ...     server.receive(me, Client(round, me).advertise())
+        >>> Server.resume(round, server.state()).close_step() == server.close_step()
+        True
+        """
+        return self._server.state()
+
+    @classmethod
+    def resume(cls, round: Round, state: bytes) -> "Server":
+        """Go on from a `state`.
+
+        Raises
+        ------
+        ProtocolError
+            If it is damaged, or of another version, study or round.
+        """
+        server = cls.__new__(cls)
+        server.round = round
+        server._server = _core.SecaggServer.resume(*parameters(round), state)
+        return server
+
     def __repr__(self) -> str:
-        return f"Server of {self.study!r}"
+        return f"Server in {self.round!r}"
 
 
-def parameters(study: Study, round: int) -> tuple[bytes, int, int, int, _core.Scheme]:
-    """Reduce a study to what the core must know of it."""
-    if not isinstance(study, Study):
-        raise ValueError(f"study must be a Study, not {study!r}")
+def parameters(round: Round) -> tuple[bytes, int, int, int, _core.Scheme]:
+    """Reduce a round to what the core must know of it."""
+    if not isinstance(round, Round):
+        raise ValueError(f"round must be a Round, which study.round gives, not {round!r}")
     return (
-        bytes.fromhex(study.digest),
-        len(study.roster),
-        study.threshold,
-        round,
-        study.scheme._core_scheme,
+        bytes.fromhex(round.digest),
+        round.clients,
+        round.threshold,
+        round.number,
+        round.scheme._core_scheme,
     )

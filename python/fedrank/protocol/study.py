@@ -1,37 +1,85 @@
-"""A study: what all parties agree on, and nothing else."""
+"""A study: what all parties agree on, and what follows from it for each round."""
 
 import hashlib
-import json
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from fedrank import _core
+from fedrank._frozen import Frozen
 from fedrank._json import canonical, read_json
-from fedrank._validation import as_list, check_items, whole
-from fedrank.schemes import KINDS, AnyScheme, from_json
+from fedrank._validation import as_bool, as_list, check_items, whole
+from fedrank.protocol.methods import (
+    Method,
+    check_method,
+    method_from_json,
+    method_json,
+    next_stage,
+    scheme_of,
+)
+from fedrank.schemes import AnyScheme
 
-FORMAT = 1
-MOST_CLIENTS = 65_535  # what the protocol can number
+FORMAT = 2
+"""Of the JSON. It is raised whenever a field or the meaning of a message changes."""
+MAX_CLIENTS = 65_535  # the protocol numbers clients in 16 bits
+RESERVED = ("confidence", "coordinator", "graph", "privacy")
+"""Fields that have no values yet: null."""
 
 
-class Study:
-    """The public agreement of all parties: scheme, labels, roster and threshold.
+@dataclass(frozen=True)
+class Round:
+    """One secure sum of a study: what is asked for, and the digest that binds it.
+
+    Attributes
+    ----------
+    number : int
+        Which round of the study, the first being 0.
+    stage : {"start", "refine", "dispersion"}
+        Which part of the method.
+    scheme : Scheme
+        How rankings become messages in this round.
+    digest : str
+        Hash of the study, the rounds up to this one, what was announced and who survived, in
+        hexadecimal. It enters every key derivation of the round.
+    clients, threshold : int
+        Size of the roster, and how many clients must stay to the end.
+
+    Examples
+    --------
+    >>> from fedrank import Borda, Study
+    >>> Study(Borda(n=2, clients=3), fit_phi=True).round(1, orders=[[1, 0]]).stage
+    'dispersion'
+    """
+
+    number: int
+    stage: str
+    scheme: AnyScheme
+    digest: str
+    clients: int
+    threshold: int
+
+
+class Study(Frozen):
+    """The public agreement of all parties: method, items, roster and threshold.
 
     Its digest enters every key derivation and every authenticated text of the protocol, so
     parties that were told different things cannot take part in each other's sessions.
 
     Parameters
     ----------
-    scheme : Borda, Lehmer, Refine or Dispersion
-        How rankings become messages.
+    method : Borda, Lehmer, Kemeny or schemes.Refine
+        Which rounds follow each other, and how rankings become messages.
     items : sequence of str or int, optional
-        Labels of the items, in the order that positions have; ``0..n-1`` by default.
+        Labels of the items, in the order of the positions; ``0..n-1`` by default.
     roster : sequence of str, optional
-        Names of the clients, as many as the scheme is made for; ``"0"``, ``"1"``, … by
-        default. A client's id is its index here.
+        Names of the clients, as many as the method is made for; ``"0"``, ``"1"``, … by
+        default. A client's number is its index here.
     threshold : int, optional
         How many clients must stay to the end; ``2L//3 + 1`` by default, and always more
         than half.
+    fit_phi : bool
+        Whether one more round measures how widely the rankings scatter (M15).
 
     Raises
     ------
@@ -44,61 +92,92 @@ class Study:
     >>> study = Study(Borda(n=2, clients=3), items=["a", "b"], roster=["x", "y", "z"])
     >>> study.threshold
     3
-    >>> study.digest[:16]
-    '38c5c62cea586d44'
     >>> Study.from_json(study.to_json()) == study
     True
     """
 
     def __init__(
         self,
-        scheme: AnyScheme,
+        method: Method,
         items: Iterable[Hashable] | None = None,
         roster: Iterable[str] | None = None,
         threshold: int | None = None,
+        *,
+        fit_phi: bool = False,
     ) -> None:
-        self.scheme = scheme
-        if not isinstance(scheme, tuple(KINDS.values())):
-            raise ValueError(f"scheme must be a scheme, not {scheme!r}")
-        labels = None if items is None else check_items(items, scheme.n)
-        if labels is not None:
-            labels = tuple(int(x) if isinstance(x, np.integer) else x for x in labels)
-        self.items = labels
-        clients = scheme.clients
-        for label in self.items or ():
-            if isinstance(label, bool) or not isinstance(label, str | int):
-                raise ValueError(f"a study's labels must be text or whole numbers, not {label!r}")
-        if clients > MOST_CLIENTS:
-            raise ValueError(f"a study has at most {MOST_CLIENTS} clients, not {clients}")
-        if isinstance(roster, str):
-            raise ValueError("the roster must be a list of names, not one name")
-        if roster is None:
-            roster = map(str, range(clients))
-        self.roster = tuple(as_list(roster, "roster"))
-        if len(self.roster) != clients:
-            raise ValueError(
-                f"the roster has {len(self.roster)} clients but the scheme is made for {clients}"
-            )
-        if not all(isinstance(x, str) for x in self.roster) or len(set(self.roster)) != clients:
-            raise ValueError("the roster must name every client once, as text")
-        self.threshold = (
-            2 * clients // 3 + 1 if threshold is None else whole("threshold", threshold)
-        )
-        if not clients // 2 < self.threshold <= clients:
-            raise ValueError(
-                f"threshold must be more than half of the {clients} clients and at most all, "
-                f"not {self.threshold}"
-            )
+        self.method = check_method(method)
+        self.items = None if items is None else as_labels(items, method.n)
+        self.roster = as_roster(roster, method.clients)
+        self.threshold = as_threshold(threshold, method.clients)
+        self.fit_phi = as_bool("fit_phi", fit_phi)
+        if self.fit_phi and method.partial:
+            raise ValueError("fit_phi needs complete rankings: the Mallows model has no ties")
         try:
             text = self.to_json().encode()
         except UnicodeEncodeError:
             raise ValueError("a label or a name is not text that can be written") from None
         self._digest = hashlib.sha256(text).hexdigest()
+        self._freeze()
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if "_digest" in self.__dict__:  # set last
-            raise AttributeError("a study cannot be changed: make another one")
-        super().__setattr__(name, value)
+    def round(
+        self,
+        number: int,
+        orders: Sequence[Sequence[int]] = (),
+        survivors: Sequence[int] = (),
+        stage: str | None = None,
+    ) -> Round:
+        """Tell what round ``number`` asks for, as the server and every client do for themselves.
+
+        Parameters
+        ----------
+        number : int
+            Which round, the first being 0.
+        orders : sequence of sequences of int
+            The announced orders (item numbers, best first), one for each round after the first,
+            in turn; the last one is this round's.
+        survivors : sequence of int
+            The clients whose messages are in the sums of the rounds before.
+        stage : {"start", "refine", "dispersion"}, optional
+            Which part of the method; by default refinement as long as the method has rounds
+            of it.
+
+        Raises
+        ------
+        ValueError
+            If the study has no such round, or an order is not one of its items.
+
+        Examples
+        --------
+        >>> from fedrank import Borda
+        >>> study = Study(Borda(n=2, clients=3))
+        >>> study.round(0).scheme == study.method
+        True
+        """
+        if len(orders) != whole("number", number, least=0, most=2**32 - 1):
+            raise ValueError(f"round {number} follows {number} announced orders, not {len(orders)}")
+        if any(len(order) != self.method.n for order in orders):
+            raise ValueError(f"an announced order must be of the study's {self.method.n} items")
+        asked = next_stage(self.method, number) if stage is None else stage
+        scheme = scheme_of(self.method, self.fit_phi, asked, orders)
+        digest = bytes(32)
+        for before in range(number + 1):  # the rounds between the first and this one refine
+            last = before == number
+            digest = _core.round_digest(
+                bytes.fromhex(self._digest),
+                before,
+                asked if last else next_stage(self.method, before),
+                list(orders[before - 1]) if before else [],
+                digest,
+                list(survivors) if before else [],
+            )
+        return Round(
+            number=number,
+            stage=asked,
+            scheme=scheme,
+            digest=digest.hex(),
+            clients=len(self.roster),
+            threshold=self.threshold,
+        )
 
     def to_json(self) -> str:
         """Write the study as canonical JSON: one spelling, so one digest.
@@ -107,16 +186,18 @@ class Study:
         --------
         >>> from fedrank import Borda
         >>> print(Study(Borda(n=2, clients=2)).to_json()[:40])
-        {"format":1,"items":null,"roster":["0","
+        {"confidence":null,"coordinator":null,"f
         """
         return canonical(
             {
                 "format": FORMAT,
-                "scheme": json.loads(self.scheme.to_json()),
+                "method": method_json(self.method),
                 "items": self.items,
-                "roster": self.roster,
+                "roster": [{"name": name, "identity": None} for name in self.roster],
                 "threshold": self.threshold,
+                "fit_phi": self.fit_phi,
             }
+            | dict.fromkeys(RESERVED)
         )
 
     @classmethod
@@ -126,25 +207,35 @@ class Study:
         Raises
         ------
         ValueError
-            If it is not the JSON of a study.
+            If it is not the JSON of a study of this format.
 
         Examples
         --------
         >>> from fedrank import Borda
-        >>> Study.from_json(Study(Borda(n=2, clients=2)).to_json()).scheme.n
+        >>> Study.from_json(Study(Borda(n=2, clients=2)).to_json()).method.n
         2
         """
         fields = read_json(text, "study")
-        wanted = {"format", "items", "roster", "scheme", "threshold"}
+        if isinstance(fields, dict) and fields.get("format", FORMAT) != FORMAT:
+            raise ValueError(
+                f"the study has format {fields['format']!r}, and this version of fedrank reads "
+                f"format {FORMAT}: make the study again"
+            )
+        wanted = {"fit_phi", "format", "items", "method", "roster", "threshold", *RESERVED}
         if not isinstance(fields, dict) or set(fields) != wanted:
             raise ValueError(f"the JSON of a study has the fields {', '.join(sorted(wanted))}")
-        for name in ("items", "roster"):
-            if not isinstance(fields[name], list | None):
-                raise ValueError(f"{name} of the study must be a list or null")
-        if fields["format"] != FORMAT:
-            raise ValueError(f"format {fields['format']!r} of the study is not {FORMAT}")
-        scheme = from_json(json.dumps(fields["scheme"]))
-        return cls(scheme, fields["items"], fields["roster"], fields["threshold"])
+        for name in RESERVED:
+            if fields[name] is not None:
+                raise ValueError(f"{name} of the study must be null in this version of fedrank")
+        if not isinstance(fields["items"], list | None):
+            raise ValueError("items of the study must be a list or null")
+        return cls(
+            method_from_json(fields["method"]),
+            fields["items"],
+            roster_from_json(fields["roster"]),
+            fields["threshold"],
+            fit_phi=fields["fit_phi"],
+        )
 
     @property
     def digest(self) -> str:
@@ -158,7 +249,76 @@ class Study:
         return hash(self.to_json())
 
     def __repr__(self) -> str:
+        phi = ", fit_phi=True" if self.fit_phi else ""
         return (
-            f"Study({self.scheme!r}, clients={len(self.roster)}, threshold={self.threshold}, "
+            f"Study({self.method!r}, clients={len(self.roster)}, threshold={self.threshold}{phi}, "
             f"digest={self.digest[:12]}…)"
         )
+
+
+def as_labels(items: Iterable[Hashable], n: int) -> tuple[str | int, ...]:
+    """Check labels: JSON must be able to tell them apart.
+
+    Examples
+    --------
+    >>> as_labels(["a", np.int64(2)], 2)
+    ('a', 2)
+    """
+    labels: list[str | int] = []
+    for label in check_items(items, n):
+        if isinstance(label, bool) or not isinstance(label, str | int | np.integer):
+            raise ValueError(f"a study's labels must be text or whole numbers, not {label!r}")
+        labels.append(label if isinstance(label, str) else int(label))
+    return tuple(labels)
+
+
+def as_roster(roster: Iterable[str] | None, clients: int) -> tuple[str, ...]:
+    """Check the names of the clients.
+
+    Examples
+    --------
+    >>> as_roster(None, 2)
+    ('0', '1')
+    """
+    if clients > MAX_CLIENTS:
+        raise ValueError(f"a study has at most {MAX_CLIENTS} clients, not {clients}")
+    if isinstance(roster, str):
+        raise ValueError("the roster must be a list of names, not one name")
+    names = tuple(map(str, range(clients)) if roster is None else as_list(roster, "roster"))
+    if len(names) != clients:
+        raise ValueError(
+            f"the roster has {len(names)} clients but the method is made for {clients}"
+        )
+    if not all(isinstance(name, str) for name in names) or len(set(names)) != clients:
+        raise ValueError("the roster must name every client once, as text")
+    return names
+
+
+def as_threshold(threshold: int | None, clients: int) -> int:
+    """Check the threshold: more than half, so that two halves cannot each open a sum.
+
+    Examples
+    --------
+    >>> as_threshold(None, 10)
+    7
+    """
+    if threshold is None:
+        return _core.default_threshold(clients)
+    if not clients // 2 < whole("threshold", threshold) <= clients:
+        raise ValueError(
+            f"threshold must be more than half of the {clients} clients and at most all, "
+            f"not {threshold}"
+        )
+    return int(threshold)
+
+
+def roster_from_json(entries: object) -> list[str]:
+    """Read the roster's names."""
+    if not isinstance(entries, list):
+        raise ValueError("roster of the study must be a list")
+    for entry in entries:
+        if not isinstance(entry, dict) or set(entry) != {"identity", "name"}:
+            raise ValueError("an entry of the study's roster has the fields identity, name")
+        if entry["identity"] is not None:
+            raise ValueError("identities of the roster must be null in this version of fedrank")
+    return [entry["name"] for entry in entries]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
+from fedrank._frozen import Frozen
 from fedrank._json import canonical
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import check_ties, whole
@@ -28,7 +29,7 @@ class Segment(NamedTuple):
     bits: int
 
 
-class Scheme:
+class Scheme(Frozen):
     """What all schemes have in common; make a Borda, a Lehmer, a Refine or a Dispersion."""
 
     kind = ""
@@ -40,28 +41,31 @@ class Scheme:
         self.clients = whole("clients", clients)
         self.max_samples = None if max_samples is None else whole("max_samples", max_samples)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if "_core_scheme" in self.__dict__:  # set last
-            raise AttributeError("a scheme cannot be changed: make another one")
-        super().__setattr__(name, value)
-
     @property
     def segments(self) -> tuple[Segment, ...]:
         """The segments of a message, in order."""
-        return tuple(Segment(*segment) for segment in self._core_scheme.segments)
+        return tuple(Segment(s.name, s.entries, s.bits) for s in self._core_scheme.segments)
 
     @property
     def message_bits(self) -> int:
         """Bits of a message; on the wire it takes as many bytes as hold them."""
         return self._core_scheme.message_bits
 
-    def encode(self, rankings: ArrayLike, rng: RNG = None) -> NDArray[np.uint64]:
+    def encode(
+        self,
+        rankings: ArrayLike,
+        *,
+        client: int | None = None,  # noqa: ARG002  for schemes whose message depends on it
+        rng: RNG = None,
+    ) -> NDArray[np.uint64]:
         """Turn a client's rankings into its message.
 
         Parameters
         ----------
         rankings : array_like of int, shape (m, n)
             All rankings of one client; partial ones if the scheme is made for them.
+        client : int, optional
+            The client's index in the roster. The messages of today's schemes do not depend on it.
         rng : None, int or numpy.random.Generator
             Breaks local ties.
 
@@ -165,17 +169,17 @@ class ConsensusScheme(Scheme):
         np.int32(0)
         """
         check_ties(ties)
-        ranks, tied, counted, _, _, _ = self._core_scheme.decode(
+        found = self._core_scheme.decode(
             [as_message(total)], whole("survivors", survivors), ties, seed_bytes(rng)
         )
         return Consensus(
-            ranks=ranks,
+            ranks=found.ranks,
             item_labels=None,
             method=f"federated {self.kind}",
             scores=None
-            if counted is None
-            else self._scores(counted.view(np.uint64).astype(np.float64), survivors),
-            ties=tied,
+            if found.sums is None
+            else self._scores(found.sums.astype(np.float64), survivors),
+            ties=found.ties,
         )
 
     def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:

@@ -64,6 +64,7 @@ class Borda(ConsensusScheme):
         self._core_scheme = _core.Scheme.borda(
             self.n, self.clients, self.phi, self.quantize, self.max_samples, self.partial
         )
+        self._freeze()
 
     def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:
         # Exact sums are of whole rankings (of two for a partial one), so they tell how many.

@@ -76,6 +76,7 @@ class Lehmer(ConsensusScheme):
         self._core_scheme = _core.Scheme.lehmer(
             self.n, self.clients, self.low_bits, decode, self.max_samples
         )
+        self._freeze()
 
     def _parameters(self) -> dict[str, Any]:
         return {

@@ -11,7 +11,6 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from fedrank import Borda, Study
-from fedrank.schemes import Refine
 from fedrank.transport.flower import client as relay
 from fedrank.transport.flower.app import write_app
 from fedrank.transport.flower.join import environment, node_command
@@ -181,10 +180,3 @@ def test_only_this_package_imports_flower():
         if "import flwr" in file.read_text() or "from flwr" in file.read_text()
     ]
     assert importing == ["flower/_flwr.py"]
-
-
-def test_no_app_is_written_for_a_study_that_a_run_cannot_conduct(tmp_path):
-    study = Study(Refine([0, 1, 2], 3, window=1))
-    with pytest.raises(ValueError, match="of Borda or Lehmer, not of Refine"):
-        write_app(study, tmp_path / "app")
-    assert not (tmp_path / "app").exists()

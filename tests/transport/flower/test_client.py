@@ -8,6 +8,7 @@ from flwr.app import ConfigRecord, Context, Message, RecordDict
 
 from fedrank.agent import Agent, Config, Policy
 from fedrank.agent.socket import respond
+from fedrank.transport import Step
 from fedrank.transport.flower import client as relay
 from fedrank.transport.flower import client_app
 from helpers.agents import LABELS, RANKS, SECRET, STUDY
@@ -26,7 +27,7 @@ def relayed(study, node_config, content):
     return dict(record)
 
 
-ASKED = {"fedrank": ConfigRecord({"bytes": b""})}
+ASKED = {"fedrank": ConfigRecord({"bytes": b"", "run": "7", "round": "0"})}
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_the_relay_passes_the_agents_bytes_on(study_file, tmp_path, monkeypatch)
     (tmp_path / "a.sock").rename(tmp_path / "0.sock")
     reply = relayed(study_file, {"partition-id": 0}, ASKED)
     listener.join()
-    assert reply == {"bytes": agent.answer(STUDY.to_json(), 7, "advertise", b"")}
+    assert reply == {"bytes": agent.answer(STUDY.to_json(), Step(7, 0, "advertise"), b"")}
     agent.close()
 
 

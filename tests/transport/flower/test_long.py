@@ -101,7 +101,7 @@ def configured(study):
 def expect(result, study, **options):
     """The result is the engine's, bit for bit."""
     clients = [Rankings(rankings(c), LABELS) for c in range(len(study.roster))]
-    engine = federate(clients, study.scheme, threshold=study.threshold, rng=SEED, **options)
+    engine = federate(clients, study.method, threshold=study.threshold, rng=SEED, **options)
     assert [row["item"] for row in result["consensus"]] == list(engine.consensus.labels)
     scores = [row["score"] for row in result["consensus"]]
     assert scores == engine.consensus.scores[engine.consensus.order].tolist()
@@ -159,7 +159,7 @@ def test_below_the_threshold_a_run_fails_with_its_reason_and_leaves_no_file(apar
     app = made.app("app", study, client=KILLING)
     _, status, result, shown = made.run(app)
     assert status["status"] == "finished:failed"
-    assert "lost before mask: client-1 (unavailable)" in status["status-details"]
+    assert "lost at mask: client-1 (unavailable)" in status["status-details"]
     assert "3" in status["status-details"]  # of so many there must be
     assert result is None
     assert not (made.folder / "results").exists()

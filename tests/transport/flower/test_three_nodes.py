@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fedrank import Borda, Lehmer, Study, data, federate
+from fedrank import Borda, Kemeny, Lehmer, Study, data, federate
 from fedrank.transport.flower.join import free_port, node_command
 from fedrank.transport.flower.keys import write_keys
 from helpers.command import write_ranks
@@ -18,6 +18,7 @@ LABELS = ["ash", "birch", "cedar", "dogwood", "elm", "fir"]
 SEED = 5
 BORDA = Study(Borda(6, 3), LABELS, ROSTER)
 LEHMER = Study(Lehmer(6, 3), LABELS, ROSTER)
+KEMENY = Study(Kemeny(6, 3, window=1, rounds=4, max_samples=12), LABELS, ROSTER, fit_phi=True)
 ELSE = Study(Borda(6, 3, phi=0.5), LABELS, ROSTER)  # which one node does not allow
 OTHERS = Study(Borda(3, 3), LABELS[:3], ROSTER)  # which the data do not suit
 
@@ -67,7 +68,7 @@ def tied(seed):
 
 
 def configure(made):
-    allowed = [BORDA, LEHMER, OTHERS]
+    allowed = [BORDA, LEHMER, KEMENY, OTHERS]
     for number, name in enumerate(ROSTER):
         studies = [*allowed, ELSE] if name != "east" else allowed
         made.configure(name, LABELS, tied(number), studies, seed=SEED)
@@ -88,7 +89,7 @@ def agree(three, name, study):
     assert (status["status"], status["run-id"]) == ("finished:completed", str(number))
     clients = [data.read(three.folder / name / "votes.csv", rng=SEED) for name in ROSTER]
     assert [each.items for each in clients] == [tuple(LABELS)] * 3
-    engine = federate(clients, study.scheme, rng=SEED)
+    engine = federate(clients, study.method, fit_phi=study.fit_phi, rng=SEED)
     places = [(row["item"], row["score"]) for row in result["consensus"]]
     scores = engine.consensus.scores
     assert places == [
@@ -102,7 +103,12 @@ def agree(three, name, study):
         engine.bytes_down.tolist()
     )
     assert all(client["in_sum"] for client in result["clients"])
-    assert set(result["seconds"]) == {"wait", "advertise", "share", "mask", "unmask"}
+    assert set(result["seconds"]) == {"wait"} | set(engine.seconds)
+    assert result["rounds"] == [each.round.stage for each in engine.rounds]
+    assert result["exact"] == engine.consensus.exact
+    fit = engine.fit
+    assert result["phi"] == (fit and {"estimate": fit.phi, "error": fit.standard_error})
+    assert list((three.folder / "results").glob("*.state")) == []
     assert f"consensus of 3 clients: {three.folder / 'results'}/{number}.json" in shown
     assert f"0 {places[0][0]}" in shown
 
@@ -114,7 +120,7 @@ def test_borda_is_the_engines_bit_for_bit(three):
 def test_a_run_outside_a_nodes_policy_is_refused_and_the_node_stays_up(three):
     _, status, result, _ = three.run(three.app("else", ELSE, client=RECORDING))
     assert (status["status"], result) == ("finished:failed", None)
-    assert "lost before advertise: east (refused)" in status["status-details"]
+    assert "lost at advertise: east (refused)" in status["status-details"]
     assert "north" not in status["status-details"]
     told = (three.folder / "east" / "state" / "agent.log").read_text()
     assert f"study {ELSE.digest}: the study is not among those allowed" in told
@@ -125,12 +131,16 @@ def test_rankings_that_do_not_suit_are_told_as_one_word(three):
     _, status, result, _ = three.run(three.app("others", OTHERS, client=RECORDING))
     assert (status["status"], result) == ("finished:failed", None)
     lost = ", ".join(f"{name} (data)" for name in ROSTER)
-    assert f"lost before advertise: {lost}" in status["status-details"]
+    assert f"lost at advertise: {lost}" in status["status-details"]
     assert "extra: dogwood" in (three.folder / "north" / "state" / "agent.log").read_text()
 
 
 def test_lehmer_is_the_engines_bit_for_bit_in_a_later_run(three):
     agree(three, "lehmer", LEHMER)
+
+
+def test_kemeny_and_phi_are_the_engines_bit_for_bit(three):
+    agree(three, "kemeny", KEMENY)
 
 
 def test_strangers_are_refused(three):
@@ -186,7 +196,7 @@ def test_the_agents_files_are_for_their_owner_only(three):
 
 def test_every_run_that_got_a_masked_input_is_in_the_ledger(three):
     runs = {int(file.stem) for file in (three.folder / "results").glob("*.json")}
-    assert len(runs) == 2
+    assert len(runs) == 3
     for name in ROSTER:
         lines = (three.folder / name / "state" / "ledger.jsonl").read_text().splitlines()
         assert {int(re.search(r'"run": (\d+)', line).group(1)) for line in lines} == runs

@@ -25,3 +25,5 @@ __all__ = [
 RECORD = "fedrank"  # the one record of a message, either way
 BYTES = "bytes"
 CODE = "code"
+RUN = "run"  # number of the run in a request, as decimal text
+ROUND = "round"  # number of the round, likewise

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from fedrank.agent.policy import quoted
 from fedrank.protocol.study import Study
-from fedrank.transport.flower.conduct import one_round
 
 FLOWER = "flwr>=1.41,<1.42"
 
@@ -28,7 +27,7 @@ def write_app(study: Study, folder: Path, seed: int | None = None) -> None:
     Raises
     ------
     ValueError
-        If the folder is there or cannot be written, or the study is not of Borda or Lehmer.
+        If the folder is there or cannot be written.
 
     Examples
     --------
@@ -39,7 +38,6 @@ def write_app(study: Study, folder: Path, seed: int | None = None) -> None:
     >>> sorted(file.name for file in folder.rglob("*.*"))
     ['README.md', '__init__.py', 'client.py', 'pyproject.toml', 'server.py', 'study.json']
     """
-    one_round(study)
     if folder.exists():
         raise ValueError(f"{folder} is there already: name a new folder")
     if not folder.parent.is_dir():
@@ -56,7 +54,7 @@ def write_app(study: Study, folder: Path, seed: int | None = None) -> None:
             clients=len(study.roster),
             threshold=study.threshold,
             authority=quoted(str(folder.resolve() / "keys" / "ca.crt")),
-            scheme=repr(study.scheme),
+            method=repr(study.method),
             register="\n".join(
                 f"    flwr supernode register keys/nodes/{n}.pub trial --name {shlex.quote(name)}"
                 for n, name in enumerate(study.roster)
@@ -124,7 +122,7 @@ README = """\
 
 Study `{digest}`
 
-{scheme}; {clients} clients, of whom {threshold} must stay to the end.
+{method}; {clients} clients, of whom {threshold} must stay to the end.
 
 Compare the digest with all parties, by another way than through the coordinator.
 

@@ -7,11 +7,14 @@ from pathlib import Path
 
 from fedrank.agent.socket import ask
 from fedrank.exceptions import Code, RefusalError
-from fedrank.protocol.federate import STEPS
+from fedrank.protocol.secagg import STEPS
+from fedrank.transport.base import Step
 from fedrank.transport.flower._flwr import (
     BYTES,
     CODE,
     RECORD,
+    ROUND,
+    RUN,
     ClientApp,
     ConfigRecord,
     ConfigRecordValues,
@@ -50,29 +53,31 @@ def client_app(study: Path) -> ClientApp:
     'ClientApp'
     """
     app = ClientApp()
-    for step in STEPS:
-        app.query(step)(relay(study, step))
+    for name in STEPS:
+        app.query(name)(relay(study, name))
     return app
 
 
-def relay(study: Path, step: str) -> Callable[[Message, Context], Message]:
+def relay(study: Path, name: str) -> Callable[[Message, Context], Message]:
     """Make the function that passes one step on."""
 
     def answer(message: Message, context: Context) -> Message:
         reply: dict[str, ConfigRecordValues]
         try:
-            request = message.content.config_records[RECORD][BYTES]
+            record = message.content.config_records[RECORD]
+            request = record[BYTES]
             if not isinstance(request, bytes):
-                raise TypeError("a request is bytes")
+                raise TypeError("a request must be bytes")
+            step = Step(int(str(record[RUN])), int(str(record[ROUND])), name)
             text = study.read_text(encoding="utf-8")
-            reply = {BYTES: ask(socket_of(context), text, context.run_id, step, request)}
+            reply = {BYTES: ask(socket_of(context), text, step, request)}
         except (KeyboardInterrupt, SystemExit):  # Flower ends the process
             raise
         except RefusalError as refusal:
-            log.warning("%s: %s", step, refusal)
+            log.warning("%s: %s", name, refusal)
             reply = {CODE: refusal.code.value}
         except BaseException:
-            log.exception("%s: the agent was not reached", step)
+            log.exception("%s: the agent was not reached", name)
             reply = {CODE: Code.ERROR.value}
         return Message(RecordDict({RECORD: ConfigRecord(reply)}), reply_to=message)
 

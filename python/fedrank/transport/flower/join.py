@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import sysconfig
 import time
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ def join(
     root_certificates: Path,
     key: Path,
     agent_socket: Path,
-    config: Path | None,
+    agent_command: Sequence[str] | None,
     home: Path,
 ) -> int:
     """Run a SuperNode, and an agent unless one runs already, until either ends.
@@ -41,8 +40,8 @@ def join(
         This node's private key.
     agent_socket : pathlib.Path
         The agent's socket.
-    config : pathlib.Path, optional
-        The agent's configuration; without it no agent is started.
+    agent_command : sequence of str, optional
+        The command that runs the agent; without it no agent is started.
     home : pathlib.Path
         Flower's folder.
 
@@ -54,10 +53,8 @@ def join(
     signal.signal(signal.SIGTERM, stop)
     processes: list[subprocess.Popen[bytes]] = []
     try:
-        if config is not None:
-            run = "from fedrank.cli import main; main()"
-            command = [sys.executable, "-c", run, "agent", "run", "--config", str(config)]
-            processes.append(subprocess.Popen(command))
+        if agent_command is not None:
+            processes.append(subprocess.Popen(agent_command))
             # A node without an agent could only say so, and be lost to a run that waits.
             while not listens(agent_socket):
                 if (code := ended(processes)) is not None:

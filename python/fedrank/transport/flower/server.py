@@ -8,38 +8,46 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fedrank import _core
 from fedrank._files import write_whole
-from fedrank._random import seed_bytes
+from fedrank._text import printable
 from fedrank._validation import whole
-from fedrank.cli._output import as_json, places, printable
-from fedrank.exceptions import Code
-from fedrank.protocol.federate import FederatedConsensus
+from fedrank.consensus import places
+from fedrank.exceptions import Code, ProtocolError, RunFailedError
+from fedrank.protocol.driver import conduct
+from fedrank.protocol.result import FederatedConsensus
 from fedrank.protocol.study import Study
+from fedrank.transport.base import Lost, Step
 from fedrank.transport.flower._flwr import (
     BYTES,
     CODE,
     RECORD,
+    ROUND,
+    RUN,
     ConfigRecord,
+    ConfigRecordValues,
     Context,
     Grid,
     Message,
     RecordDict,
     ServerApp,
 )
-from fedrank.transport.flower.conduct import Lost, RunFailedError, conduct
 
-POLL = 1.0  # seconds between looks for nodes
+POLL_SECONDS = 1.0  # between looks for nodes
 SHOWN = 10  # places printed
-CLIENT = slice(2, 4)  # where a message says its client's number (docs/protocol.md)
 
 
 def server_app(study: Path) -> ServerApp:
     """Make the ServerApp of a study.
 
     Its run configuration: ``wait``, seconds to wait for all nodes of the roster; ``deadline``,
-    seconds a step, after which who has not replied has dropped out; ``out``, the folder of the
-    results, on the SuperLink's machine; ``seed``, to break ties as ``federate(rng=seed)`` does;
-    ``nameless``, for a simulation.
+    seconds per step, after which a client that has not replied has dropped out; ``out``, the folder
+    of the results, on the SuperLink's machine; ``seed``, to break ties as ``federate(rng=seed)``
+    does; ``nameless``, for a simulation.
+
+    The state is kept in ``out`` after every step. If the ServerApp is killed, the next run of the
+    same study goes on where that one was. The file is deleted once the result is written, or when
+    the run fails.
 
     A node plays the client of the name that it was registered under. Simulated nodes have no
     names: with ``nameless``, a node's agent says which client it is.
@@ -68,11 +76,21 @@ def server_app(study: Path) -> ServerApp:
         start = time.monotonic()
         nodes.find(seconds(settings, "wait"))
         waited = time.monotonic() - start
-        result = conduct(agreed, nodes.exchange, seed_bytes(seed_of(settings)))
+        out = Path(str(settings["out"]))
+        out.mkdir(parents=True, exist_ok=True)
+        state = out / f"{agreed.digest}.state"
+        if state.exists():
+            print(f"going on with the run that {state} was left by")
+        rng = seed_of(settings)
+        try:
+            result = conduct(agreed, nodes, rng=rng, run=context.run_id, save=state)
+        except ProtocolError:  # nothing to go on with: the run is over
+            state.unlink(missing_ok=True)
+            raise
         document = describe(result, context.run_id, waited)
-        file = Path(str(settings["out"])) / f"{context.run_id}.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, as_json(document).encode())
+        file = out / f"{context.run_id}.json"
+        write_whole(file, (json.dumps(document, allow_nan=False) + "\n").encode())
+        state.unlink(missing_ok=True)
         announce(result, document, file)
 
     return app
@@ -127,20 +145,23 @@ class Nodes:
             for client, count in Counter(self.clients.values()).items():
                 if count > 1:  # which of them is the data holder's, nobody here can tell
                     name = self.study.roster[client]
-                    raise RunFailedError(f"{count} nodes are registered as {name}: unregister one")
+                    raise RunFailedError(
+                        f"{count} nodes are registered as {name}: unregister one", "nodes"
+                    )
             if len(self.clients or self.nameless) >= len(numbers) or time.monotonic() > end:
                 return
-            time.sleep(POLL)
+            time.sleep(POLL_SECONDS)
 
-    def exchange(self, step: str, requests: Mapping[int, bytes]) -> dict[int, bytes | Lost]:
-        """Take a step's requests to the nodes; who misses the deadline has dropped out."""
+    def exchange(self, step: Step, requests: Mapping[int, bytes]) -> dict[int, bytes | Lost]:
+        """Take a step's requests to the nodes; a client that misses the deadline is lost."""
+        numbers: dict[str, ConfigRecordValues] = {RUN: str(step.run), ROUND: str(step.round)}
         asked = {node: requests[c] for node, c in self.clients.items() if c in requests}
         asked |= dict.fromkeys(self.nameless, b"")
         messages = [
             Message(
-                RecordDict({RECORD: ConfigRecord({BYTES: request})}),
+                RecordDict({RECORD: ConfigRecord(numbers | {BYTES: request})}),
                 dst_node_id=node,
-                message_type=f"query.{step}",
+                message_type=f"query.{step.name}",
             )
             for node, request in asked.items()
         ]
@@ -153,14 +174,18 @@ class Nodes:
             node = message.metadata.src_node_id
             reply = read(message)
             if node in self.nameless and isinstance(reply, bytes):
-                self.meet(node, int.from_bytes(reply[CLIENT], "little"))
+                self.meet(node, reply)
             if node in self.clients:
                 found[self.clients[node]] = reply
         self.nameless = []
         return found
 
-    def meet(self, node: int, client: int) -> None:
-        """Take a nameless node at its word, unless another one said the same."""
+    def meet(self, node: int, reply: bytes) -> None:
+        """Believe which client a nameless node says it is, unless another one said the same."""
+        try:
+            client = _core.sender_of(reply)
+        except ProtocolError:
+            return
         if client < len(self.study.roster) and client not in self.clients.values():
             self.clients[node] = client
 
@@ -179,7 +204,6 @@ def read(message: Message) -> bytes | Lost:
 
 def describe(result: FederatedConsensus, run: int, waited: float) -> dict[str, Any]:
     """All that a run gave and cost, as one JSON document."""
-    why = dict(result.faults)
     return {
         "study": result.study.digest,
         "run": run,
@@ -189,14 +213,18 @@ def describe(result: FederatedConsensus, run: int, waited: float) -> dict[str, A
             {
                 "name": name,
                 "in_sum": client in result.survivors,
-                "dropped_before": result.dropped.get(client),
-                "why": why.get(client),
+                "dropped_at": result.dropped.get(client),
+                "why": result.reasons.get(client),
                 "bytes_sent": int(result.bytes_up[client]),
                 "bytes_received": int(result.bytes_down[client]),
             }
             for client, name in enumerate(result.study.roster)
         ],
         "seconds": {"wait": waited} | result.seconds,
+        "rounds": [each.round.stage for each in result.rounds],
+        "note": result.note,
+        "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
+        "exact": result.consensus.exact,
         "ties": result.consensus.ties,
         "consensus": places(result.consensus),
     }
@@ -208,6 +236,8 @@ def announce(result: FederatedConsensus, document: Mapping[str, Any], file: Path
     for row in document["consensus"][:SHOWN]:
         print(printable(f"  {row['place']}  {row['item']}"))
     for client in document["clients"]:
-        how = "in the sum" if client["in_sum"] else f"dropped before {client['dropped_before']}"
+        how = "in the sum" if client["in_sum"] else f"dropped out at {client['dropped_at']}"
         print(printable(f"{client['name']}: {how}, {client['bytes_sent']:,} bytes sent"))
+    if result.note is not None:
+        print(printable(result.note))
     print(json.dumps({step: round(spent, 3) for step, spent in document["seconds"].items()}))

@@ -1,0 +1,295 @@
+"""The driver: the server's loop over the rounds and steps of a study, whatever the transport.
+
+It is the only protocol loop. What the server's side must check that is not cryptographic is checked
+here: enough survivors, and the same ones in every round. Agents check it again for themselves.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedrank._random import RNG, round_rng, seed_bytes
+from fedrank.exceptions import ProtocolError, RunFailedError
+from fedrank.protocol.methods import Course
+from fedrank.protocol.plain import PlainServer
+from fedrank.protocol.record import Begin, Record
+from fedrank.protocol.result import FederatedConsensus, RoundResult
+from fedrank.protocol.running import Running
+from fedrank.protocol.saved import Saved
+from fedrank.protocol.secagg import MIN_SURVIVORS, STEPS, Server
+from fedrank.protocol.study import Study
+from fedrank.transport.base import Lost, Step, Transport
+
+UNOPENED = {
+    "changed": "its survivors are not those of the rounds before, and the difference could show "
+    "one client's message",
+    "few": "too few clients stayed to open it",
+}
+"""Why a later round may not be opened, by the error's code. The consensus so far then stands."""
+
+
+def conduct(
+    study: Study,
+    transport: Transport,
+    *,
+    secure: bool = True,
+    min_survivors: int = MIN_SURVIVORS,
+    rng: RNG = None,
+    run: int = 0,
+    save: Path | None = None,
+) -> FederatedConsensus:
+    """Conduct all rounds of a study over a transport, and decode the consensus.
+
+    Parameters
+    ----------
+    study : Study
+        What all parties agree on.
+    transport : Transport
+        Carries the bytes.
+    secure : bool
+        Whether the messages are masked. False sums them in the clear, for experiments.
+    min_survivors : int
+        Fewest clients whose sum may be opened.
+    rng : None, int or numpy.random.Generator
+        Breaks the consensus' ties, as `fedrank.federate` does.
+    run : int
+        Number of the run, for the transport.
+    save : pathlib.Path, optional
+        A file in which the state is kept after every step, for its owner only. If it is there,
+        a run that was killed goes on from it, with its own ties and its own run number. Delete it
+        once the result is kept.
+
+    Returns
+    -------
+    result : FederatedConsensus
+
+    Raises
+    ------
+    RunFailedError
+        If too few clients are left in the first round, or no clients can have sent a sum.
+    ValueError
+        If the saved state is of another study, or damaged.
+
+    Examples
+    --------
+    >>> from fedrank import Borda
+    >>> class Nobody:
+    ...     def exchange(self, step, requests):
+    ...         return {client: Lost("unavailable") for client in requests}
+    >>> try:
+    ...     conduct(Study(Borda(2, 3), roster=["a", "b", "c"]), Nobody())
+    ... except RunFailedError as failed:
+    ...     print(str(failed).partition("; ")[2])
+    lost at advertise: a (unavailable), b (unavailable), c (unavailable)
+    """
+    if save is not None and not secure:
+        raise ValueError("only a secure run can be saved")
+    driver = Driver(study, transport, secure, min_survivors, seed_bytes(rng), run)
+    if save is not None:
+        driver.saved = Saved(save)
+        driver.load(driver.saved)
+    return driver.conduct()
+
+
+class Driver:
+    """One run of a study, seen from the server: see `conduct`."""
+
+    def __init__(
+        self,
+        study: Study,
+        transport: Transport,
+        secure: bool,
+        min_survivors: int,
+        seed: bytes,
+        run: int,
+    ) -> None:
+        self.study = study
+        self.transport = transport
+        self.secure = secure
+        self.min_survivors = min_survivors
+        self.seed = seed
+        self.run = run
+        self.course = Course(study.method, study.fit_phi, study.items)
+        self.record = Record()
+        self.rounds: list[RoundResult] = []
+        self.totals: list[NDArray[np.uint64]] = []  # of these rounds
+        self.running: Running | None = None
+        self.lost: dict[int, tuple[int, str, str]] = {}  # round, step and reason, by client
+        self.note: str | None = None
+        self.saved: Saved | None = None
+
+    def conduct(self) -> FederatedConsensus:
+        """Run the rounds that are left, and sum them up."""
+        while self.course.stage is not None and self.note is None:
+            if self.running is None:
+                self.running = self.begin()
+                self.keep()
+            try:
+                self.finish(self.running)
+            except ProtocolError as refused:
+                self.stop(self.running, refused)
+            self.running = None
+        return self.result()
+
+    def begin(self) -> Running:
+        """Begin the next round: with all clients, then with those that survived the first."""
+        number, stage = len(self.rounds), self.course.stage
+        assert stage is not None
+        begin = Begin(stage, tuple(self.course.orders[-1]) if number else ())
+        round = self.record.begin(self.study, number, begin)
+        clients = len(self.study.roster)
+        asked = range(clients) if self.record.survivors is None else self.record.survivors
+        return Running(
+            round=round,
+            server=Server(round) if self.secure else PlainServer(round),
+            requests=dict.fromkeys(asked, begin.to_bytes()),
+            up=np.zeros(clients, dtype=np.int64),
+            down=np.zeros(clients, dtype=np.int64),
+        )
+
+    def finish(self, running: Running) -> None:
+        """Run the steps that are left of a round, and decode its sum."""
+        while running.step < len(STEPS):
+            self.take_step(running, STEPS[running.step])
+            running.step += 1
+            self.keep()
+        total, survivors = running.server.result()
+        self.record.open(running.round.number, survivors)
+        with running.timed("decode"):
+            self.decode(running.round.number, total, len(survivors))
+        self.totals.append(total)
+        self.rounds.append(running.result(survivors))
+
+    def take_step(self, running: Running, name: str) -> None:
+        """Ask all clients that are left, hand their replies to the server, and close the step."""
+        number = running.round.number
+        if name == "unmask":
+            self.check_survivors(number, sorted(running.requests))
+        with running.timed(name):
+            replies = self.transport.exchange(Step(self.run, number, name), running.requests)
+        with running.timed("server " + name):
+            for client, request in running.requests.items():
+                running.down[client] += len(request)
+                reply = replies.get(client, Lost("no reply in time"))
+                if isinstance(reply, Lost):
+                    self.lost.setdefault(client, (number, name, reply.why))
+                    continue
+                running.up[client] += len(reply)
+                try:
+                    running.server.receive(client, reply)
+                except ProtocolError as error:  # its fault is in the server's list
+                    self.lost.setdefault(client, (number, name, error.code))
+            running.requests = running.server.close_step()
+
+    def check_survivors(self, number: int, survivors: list[int]) -> None:
+        """Refuse to open a sum over other clients than before, or over too few.
+
+        Raises
+        ------
+        ProtocolError
+            With the code "changed" or "few".
+        """
+        self.record.check_survivors(number, survivors)
+        if self.secure and len(survivors) < self.min_survivors:
+            raise ProtocolError(
+                f"only {len(survivors)} clients are left, and a sum over fewer than "
+                f"min_survivors = {self.min_survivors} shows too much of each",
+                "few",
+            )
+
+    def decode(self, number: int, total: NDArray[np.uint64], survivors: int) -> None:
+        """Decode the sum of a round.
+
+        Raises
+        ------
+        RunFailedError
+            If no clients can have sent it.
+        """
+        rng = round_rng(self.seed, number, 1)
+        try:
+            self.course.take(total, survivors, rng)
+        except ValueError as error:
+            raise RunFailedError(
+                f"the sum of round {number} cannot be decoded: {error}", "total"
+            ) from None
+
+    def stop(self, running: Running, refused: ProtocolError) -> None:
+        """End the run after a round that was not opened: with a note, or with an error."""
+        number = running.round.number
+        if isinstance(refused, RunFailedError):
+            raise refused
+        if number == 0:
+            raise RunFailedError(f"{refused}{self.describe_lost()}", refused.code) from None
+        if refused.code not in UNOPENED:
+            raise refused
+        why = UNOPENED[refused.code]
+        self.note = f"round {number} ({running.round.stage}) was not opened: {why}"
+        self.rounds.append(running.result([]))
+
+    def describe_lost(self) -> str:
+        """Say who was lost, at which step of the first round, and why."""
+        text = ""
+        for step in STEPS:
+            names = [
+                f"{self.study.roster[client]} ({why})"
+                for client, (number, at, why) in sorted(self.lost.items())
+                if (number, at) == (0, step)
+            ]
+            text += f"; lost at {step}: {', '.join(names)}" if names else ""
+        return text
+
+    def keep(self) -> None:
+        """Save the state, if there is a place for it."""
+        if self.saved is None:
+            return
+        self.saved.save(
+            self.study,
+            run=self.run,
+            seed=self.seed,
+            record=self.record,
+            rounds=list(zip(self.rounds, self.totals, strict=True)),
+            running=self.running,
+            lost=self.lost,
+        )
+
+    def load(self, saved: Saved) -> None:
+        """Go on from a saved state, if there is one; its sums are decoded again."""
+        state = saved.load(self.study)
+        if state is None:
+            return
+        self.run, self.seed, self.record = state.run, state.seed, state.record
+        self.lost, self.running = state.lost, state.running
+        for result, total in state.rounds:
+            self.decode(result.round.number, total, len(result.survivors))
+            self.rounds.append(result)
+            self.totals.append(total)
+
+    def result(self) -> FederatedConsensus:
+        """Sum the rounds up."""
+        seconds: dict[str, float] = {}
+        for each in self.rounds:
+            for stage, spent in each.seconds.items():
+                seconds[stage] = seconds.get(stage, 0.0) + spent
+        consensus, fit = self.course.consensus, self.course.fit
+        assert consensus is not None  # the first round was opened
+        if fit is not None:
+            # Over all rankings of the survivors, exactly.
+            consensus = replace(consensus, objective=fit.mean_distance / len(consensus))
+        lost = sorted(self.lost.items())
+        return FederatedConsensus(
+            consensus=consensus,
+            survivors=list(self.record.survivors or ()),
+            dropped={c: (number, step) if number else step for c, (number, step, _) in lost},
+            reasons={client: why for client, (_, _, why) in lost},
+            bytes_up=np.sum([each.bytes_up for each in self.rounds], axis=0),
+            bytes_down=np.sum([each.bytes_down for each in self.rounds], axis=0),
+            seconds=seconds,
+            study=self.study,
+            secure=self.secure,
+            faults=[fault for each in self.rounds for fault in each.faults],
+            rounds=self.rounds,
+            fit=fit,
+            note=self.note,
+        )

@@ -1,0 +1,179 @@
+"""What one party has seen of a run: the rounds that were announced, and who survived them.
+
+The server keeps one to know what comes next. Every client keeps one of its own, and derives from it
+what a round may ask for: it takes nothing on the server's word but the announced order.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fedrank._json import canonical, read_json
+from fedrank.exceptions import ProtocolError
+from fedrank.protocol.methods import DISPERSION, START
+from fedrank.protocol.study import Round, Study
+
+
+@dataclass(frozen=True)
+class Begin:
+    """What opens a round: its stage, and the order announced for it.
+
+    Examples
+    --------
+    >>> Begin.from_bytes(Begin("refine", (1, 0)).to_bytes()).order
+    (1, 0)
+    """
+
+    stage: str = START
+    order: tuple[int, ...] = ()
+
+    def to_bytes(self) -> bytes:
+        """Write the request of the first step; the first round announces nothing."""
+        if self.stage == START:
+            return b""
+        return canonical({"stage": self.stage, "order": self.order}).encode()
+
+    @classmethod
+    def from_bytes(cls, request: bytes) -> "Begin":
+        """Read what `to_bytes` wrote.
+
+        Raises
+        ------
+        ProtocolError
+            If it is something else.
+        """
+        if request == b"":
+            return cls()
+        try:
+            return cls.from_fields(read_json(request.decode(), "announcement"))
+        except ValueError as error:
+            raise ProtocolError(f"the announcement cannot be read: {error}", "malformed") from None
+
+    @classmethod
+    def from_fields(cls, fields: Any) -> "Begin":
+        """Check the fields of JSON."""
+        if not isinstance(fields, dict) or set(fields) != {"stage", "order"}:
+            raise ValueError("an announcement has the fields order, stage")
+        stage, order = fields["stage"], fields["order"]
+        if not isinstance(stage, str) or not isinstance(order, list):
+            raise ValueError("an announcement has a stage and a list of item numbers")
+        if not all(type(item) is int for item in order):
+            raise ValueError("an announced order must be of item numbers")
+        return cls(stage, tuple(order))
+
+
+class Record:
+    """The rounds of one run, as one party saw them.
+
+    Attributes
+    ----------
+    begins : list of Begin
+        The rounds announced so far.
+    opened : int
+        How many of them were opened, as far as this party knows.
+    survivors : tuple of int or None
+        The clients in the sums of all opened rounds; None before the first was opened.
+
+    Examples
+    --------
+    >>> from fedrank import Borda
+    >>> study, record = Study(Borda(n=2, clients=3), fit_phi=True), Record()
+    >>> record.begin(study, 0, Begin()).stage
+    'start'
+    >>> record.open(0, [0, 1, 2])
+    >>> record.begin(study, 1, Begin("dispersion", (1, 0))).stage
+    'dispersion'
+    >>> Record.from_json(record.to_json()).survivors
+    (0, 1, 2)
+    """
+
+    def __init__(self) -> None:
+        self.begins: list[Begin] = []
+        self.opened = 0
+        self.survivors: tuple[int, ...] | None = None
+
+    def begin(self, study: Study, number: int, begin: Begin) -> Round:
+        """Begin a round, or return the one begun before by the same announcement.
+
+        Raises
+        ------
+        ProtocolError
+            If it is not the next round, the round before was not opened, another order was
+            announced for it before, or the study has no such round.
+        """
+        if number < len(self.begins):
+            if self.begins[number] != begin:
+                raise ProtocolError(
+                    f"another order was announced for round {number} before", "conflict"
+                )
+            return self.round(study, number)
+        if number > len(self.begins) or self.opened < number:
+            raise ProtocolError(f"round {number} came before round {self.opened} ended", "order")
+        if self.begins and self.begins[-1].stage == DISPERSION:
+            raise ProtocolError("the round of dispersion is the last one", "order")
+        self.begins.append(begin)
+        try:
+            return self.round(study, number)
+        except ProtocolError:
+            self.begins.pop()
+            raise
+
+    def round(self, study: Study, number: int) -> Round:
+        """Derive a round that was begun.
+
+        Raises
+        ------
+        ProtocolError
+            If it was not begun, or the study has no such round.
+        """
+        if number >= len(self.begins):
+            raise ProtocolError(f"round {number} has not begun", "order")
+        begin = self.begins[number]
+        orders = [each.order for each in self.begins[1 : number + 1]]
+        survivors = self.survivors or () if number else ()
+        try:
+            return study.round(number, orders, survivors, begin.stage)
+        except ValueError as error:
+            raise ProtocolError(f"round {number} is refused: {error}", "foreign") from None
+
+    def check_survivors(self, number: int, survivors: Sequence[int]) -> None:
+        """Refuse to open a sum over other clients than in the rounds before.
+
+        The difference of two such sums could show one client's message.
+
+        Raises
+        ------
+        ProtocolError
+            With the code "changed".
+        """
+        known = self.survivors is not None and (number > 0 or self.opened > number)
+        if known and tuple(survivors) != self.survivors:
+            raise ProtocolError("other clients survived than in the rounds before", "changed")
+
+    def open(self, number: int, survivors: Sequence[int]) -> None:
+        """Note that a round is opened over these clients.
+
+        Raises
+        ------
+        ProtocolError
+            If the rounds before were opened over others.
+        """
+        self.check_survivors(number, survivors)
+        self.survivors = tuple(survivors)
+        self.opened = max(self.opened, number + 1)
+
+    def to_json(self) -> str:
+        """Write the record as JSON."""
+        begins = [{"stage": each.stage, "order": each.order} for each in self.begins]
+        return canonical({"begins": begins, "opened": self.opened, "survivors": self.survivors})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Record":
+        """Read what `to_json` wrote."""
+        fields = read_json(text, "record")
+        record = cls()
+        record.begins = [Begin.from_fields(each) for each in fields["begins"]]
+        record.opened = fields["opened"]
+        survivors = fields["survivors"]
+        record.survivors = None if survivors is None else tuple(survivors)
+        return record

@@ -1,0 +1,116 @@
+"""What a federated run gives, and what it cost."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedrank.consensus import Consensus
+from fedrank.protocol.study import Round, Study
+from fedrank.schemes import AnyScheme, Fit
+
+
+@dataclass(frozen=True)
+class RoundResult:
+    """One round that was run: one sum, and what it cost.
+
+    Attributes
+    ----------
+    round : Round
+        What was asked for.
+    survivors : list of int
+        Clients whose messages are in the sum; none if it was not opened.
+    bytes_up, bytes_down : numpy.ndarray of int64
+        Bytes that each client sent and was sent.
+    seconds : dict of str to float
+        Wall time of each step, from the requests to the last reply ("mask" includes the time that
+        clients take to encode), of the server's work on it ("server mask"), and of "decode".
+    faults : list of (int, str)
+        Clients that sent something wrong, with a fixed code each.
+
+    Examples
+    --------
+    >>> from fedrank import federate
+    >>> [each.scheme.kind for each in federate([[[0, 1, 2]]] * 4, fit_phi=True).rounds]
+    ['borda', 'dispersion']
+    """
+
+    round: Round
+    survivors: list[int]
+    bytes_up: NDArray[np.int64]
+    bytes_down: NDArray[np.int64]
+    seconds: dict[str, float]
+    faults: list[tuple[int, str]]
+
+    @property
+    def scheme(self) -> AnyScheme:
+        """How rankings became messages."""
+        return self.round.scheme
+
+
+@dataclass(frozen=True)
+class FederatedConsensus:
+    """The consensus of a federated run, who took part, and what it cost.
+
+    The attributes mean the same whatever carried the messages.
+
+    Attributes
+    ----------
+    consensus : Consensus
+        The ranking found.
+    survivors : list of int
+        Clients whose messages are in the sum.
+    dropped : dict of int to str
+        Clients that were lost, and the first step that they did not answer; ``(round, step)``
+        if that was in a later round than the first.
+    reasons : dict of int to str
+        Why each of them was lost, as far as that is known.
+    bytes_up, bytes_down : numpy.ndarray of int64
+        Bytes that each client sent and was sent, in all rounds.
+    seconds : dict of str to float
+        Wall time by step, over all rounds: see `RoundResult`.
+    study : Study
+        What the parties agreed on.
+    secure : bool
+        Whether the messages were masked.
+    faults : list of (int, str)
+        Clients that sent something wrong, with a fixed code each.
+    rounds : list of RoundResult
+        The rounds, in turn; one for each sum.
+    fit : schemes.Fit or None
+        phi and its standard error, if the study asked for them.
+    note : str or None
+        Why a round was not opened, if one was not.
+
+    Examples
+    --------
+    >>> from fedrank import federate
+    >>> result = federate([[[0, 1, 2]]] * 4, "borda", dropouts={3: "unmask"})
+    >>> result.survivors, result.dropped
+    ([0, 1, 2, 3], {3: 'unmask'})
+    >>> int(result.bytes_up[0])
+    758
+    """
+
+    consensus: Consensus
+    survivors: list[int]
+    dropped: dict[int, str | tuple[int, str]]
+    bytes_up: NDArray[np.int64]
+    bytes_down: NDArray[np.int64]
+    seconds: dict[str, float]
+    study: Study
+    secure: bool
+    reasons: dict[int, str] = field(default_factory=dict)
+    faults: list[tuple[int, str]] = field(default_factory=list)
+    rounds: list[RoundResult] = field(default_factory=list)
+    fit: Fit | None = None
+    note: str | None = None
+
+    def __repr__(self) -> str:
+        how = "secure" if self.secure else "in the clear"
+        rounds = f" in {len(self.rounds)} rounds" if len(self.rounds) > 1 else ""
+        return (
+            f"FederatedConsensus: {self.consensus!r}\n"
+            f"  {len(self.survivors)} of {len(self.study.roster)} clients, {how}, "
+            f"at most {int(self.bytes_up.max())} bytes sent per client{rounds}"
+        )

@@ -1,0 +1,40 @@
+"""A round under way, as the driver sees it."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedrank.protocol.plain import PlainServer
+from fedrank.protocol.result import RoundResult
+from fedrank.protocol.secagg import Server
+from fedrank.protocol.study import Round
+
+
+@dataclass
+class Running:
+    """A round under way: its server, the step that comes next, and what it cost so far."""
+
+    round: Round
+    server: Server | PlainServer
+    requests: dict[int, bytes]
+    up: NDArray[np.int64]
+    down: NDArray[np.int64]
+    step: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the time of a stage."""
+        start = time.perf_counter()
+        yield
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+
+    def result(self, survivors: list[int]) -> RoundResult:
+        """Return what the round came to."""
+        return RoundResult(
+            self.round, survivors, self.up, self.down, self.seconds, self.server.faults
+        )

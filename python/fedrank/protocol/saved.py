@@ -1,0 +1,167 @@
+"""The state of a run between its steps, so that a killed server goes on where it was."""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedrank._files import write_whole
+from fedrank._json import read_json
+from fedrank.protocol.record import Record
+from fedrank.protocol.result import RoundResult
+from fedrank.protocol.running import Running
+from fedrank.protocol.secagg import Server
+from fedrank.protocol.study import Study
+
+FORMAT = 1
+
+Opened: TypeAlias = tuple[RoundResult, NDArray[np.uint64]]
+"""A round that was opened, and its sum."""
+
+
+@dataclass
+class State:
+    """What a driver goes on from."""
+
+    run: int
+    seed: bytes
+    record: Record
+    rounds: list[Opened]
+    running: Running | None
+    lost: dict[int, tuple[int, str, str]]
+
+
+class Saved:
+    """A file with the state of one run.
+
+    It is for its owner only: it holds the sums, and shares of the clients' masks. It is forced to
+    the disk before the requests of the next step leave.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file; its folder must exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def save(
+        self,
+        study: Study,
+        run: int,
+        seed: bytes,
+        record: Record,
+        rounds: Sequence[Opened],
+        running: Running | None,
+        lost: dict[int, tuple[int, str, str]],
+    ) -> None:
+        """Replace the file by this state."""
+        fields = {
+            "format": FORMAT,
+            "study": study.digest,
+            "run": run,
+            "seed": seed.hex(),
+            "record": record.to_json(),
+            "rounds": [costs(each) | {"total": total.tolist()} for each, total in rounds],
+            "running": None if running is None else running_fields(running),
+            "lost": {str(client): list(when) for client, when in lost.items()},
+        }
+        write_whole(self.path, json.dumps(fields).encode(), mode=0o600, sync=True)
+
+    def load(self, study: Study) -> State | None:
+        """Read the file; None if there is none.
+
+        Raises
+        ------
+        ValueError
+            If it is of another study or version, or damaged.
+        """
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        fields = read_json(text, "saved run")
+        if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+            raise ValueError(f"{self.path} is not a run saved by this version of fedrank")
+        if fields.get("study") != study.digest:
+            raise ValueError(f"{self.path} is a run of study {fields.get('study')}: move it away")
+        try:
+            return read_state(study, fields)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ValueError(f"{self.path} is damaged: {error}") from None
+
+
+def costs(result: RoundResult | Running) -> dict[str, Any]:
+    """Write what a round cost."""
+    up, down = (
+        (result.up, result.down)
+        if isinstance(result, Running)
+        else (result.bytes_up, result.bytes_down)
+    )
+    fields: dict[str, Any] = {
+        "bytes_up": up.tolist(),
+        "bytes_down": down.tolist(),
+        "seconds": result.seconds,
+    }
+    if isinstance(result, RoundResult):
+        fields |= {"survivors": result.survivors, "faults": result.faults}
+    return fields
+
+
+def running_fields(running: Running) -> dict[str, Any]:
+    """Write a round under way."""
+    assert isinstance(running.server, Server)  # only secure runs are saved
+    requests = {str(client): encoded(request) for client, request in running.requests.items()}
+    return costs(running) | {
+        "step": running.step,
+        "requests": requests,
+        "server": encoded(running.server.state()),
+    }
+
+
+def encoded(content: bytes) -> str:
+    """Write bytes as text."""
+    return b64encode(content).decode()
+
+
+def read_state(study: Study, fields: dict[str, Any]) -> State:
+    """Read the fields of a state."""
+    record = Record.from_json(fields["record"])
+    rounds = []
+    for number, each in enumerate(fields["rounds"]):
+        result = RoundResult(
+            round=record.round(study, number),
+            survivors=each["survivors"],
+            bytes_up=np.array(each["bytes_up"], dtype=np.int64),
+            bytes_down=np.array(each["bytes_down"], dtype=np.int64),
+            seconds=each["seconds"],
+            faults=[(client, code) for client, code in each["faults"]],
+        )
+        rounds.append((result, np.array(each["total"], dtype=np.uint64)))
+    running = fields["running"]
+    if running is not None:
+        round = record.round(study, len(rounds))
+        requests = running["requests"].items()
+        running = Running(
+            round=round,
+            server=Server.resume(round, b64decode(running["server"])),
+            requests={int(client): b64decode(request) for client, request in requests},
+            up=np.array(running["bytes_up"], dtype=np.int64),
+            down=np.array(running["bytes_down"], dtype=np.int64),
+            step=running["step"],
+            seconds=running["seconds"],
+        )
+    return State(
+        run=fields["run"],
+        seed=bytes.fromhex(fields["seed"]),
+        record=record,
+        rounds=rounds,
+        running=running,
+        lost={int(c): (number, step, why) for c, (number, step, why) in fields["lost"].items()},
+    )

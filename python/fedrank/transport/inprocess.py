@@ -1,0 +1,144 @@
+"""The transport inside one process: real clients, real keys, real bytes, in parallel threads."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedrank import _core
+from fedrank._progress import Progress
+from fedrank._random import round_rng
+from fedrank.protocol.record import Begin, Record
+from fedrank.protocol.secagg import STEPS, Client
+from fedrank.protocol.study import Round, Study
+from fedrank.rankings.partial import AnyRankings
+from fedrank.transport.base import Lost, Step
+
+
+class InProcess:
+    """Clients in this process, for simulation: they see nothing but the study and the bytes.
+
+    Parameters
+    ----------
+    study : Study
+        What all parties agree on.
+    data : sequence of Rankings or PartialRankings
+        The rankings of each client, in the order of the roster.
+    seed : bytes
+        Breaks the clients' local ties. What client ``l`` draws depends on the seed, ``l`` and the
+        round only. No secret comes from here.
+    secure : bool
+        Whether the clients mask their messages.
+    dropouts : dict of int to (int, str)
+        Clients that vanish, and in which round and at which step they do.
+
+    Examples
+    --------
+    >>> from fedrank import Borda, Rankings
+    >>> from fedrank.protocol.driver import conduct
+    >>> study = Study(Borda(n=3, clients=3))
+    >>> clients = InProcess(study, [Rankings([[2, 0, 1]])] * 3, seed=bytes(32))
+    >>> conduct(study, clients).survivors
+    [0, 1, 2]
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        data: Sequence[AnyRankings],
+        seed: bytes,
+        secure: bool = True,
+        dropouts: Mapping[int, tuple[int, str]] | None = None,
+    ) -> None:
+        party = Party if secure else PlainParty
+        self.parties = [party(study, me, rankings, seed) for me, rankings in enumerate(data)]
+        self.dropouts = dict(dropouts or {})
+
+    def exchange(self, step: Step, requests: Mapping[int, bytes]) -> dict[int, bytes | Lost]:
+        """Let every client that has not vanished answer, in parallel."""
+        replies: dict[int, bytes | Lost] = {}
+        present = []
+        for client in requests:
+            if self.vanished(client, step):
+                replies[client] = Lost("vanished")
+            else:
+                present.append(client)
+        return replies | self.ask(
+            step.name, present, lambda client: self.parties[client].answer(step, requests[client])
+        )
+
+    def vanished(self, client: int, step: Step) -> bool:
+        """Tell whether a client is gone by this step."""
+        if client not in self.dropouts:
+            return False
+        round, name = self.dropouts[client]
+        return (round, STEPS.index(name)) <= (step.round, STEPS.index(step.name))
+
+    def ask(
+        self, label: str, clients: Sequence[int], work: Callable[[int], bytes]
+    ) -> dict[int, bytes]:
+        """Run one step of all clients; Ctrl-C stops them all."""
+        replies: dict[int, bytes] = {}
+        # Threads: the core releases the interpreter's lock.
+        pool = ThreadPoolExecutor(max_workers=os.cpu_count())
+        try:
+            futures = {pool.submit(work, client): client for client in clients}
+            with Progress(label, len(clients)) as progress:
+                for future in as_completed(futures):
+                    replies[futures[future]] = future.result()
+                    progress.advance()
+        except BaseException:
+            _core.interrupt_all()  # encoders that are under way
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+        return replies
+
+
+class Party:
+    """One client: its rankings, what it has seen of the run, and its keys in the present round."""
+
+    def __init__(self, study: Study, me: int, rankings: AnyRankings, seed: bytes) -> None:
+        self.study = study
+        self.me = me
+        self.rankings = rankings
+        self.seed = seed
+        self.record = Record()
+        self.client: Client | None = None
+
+    def answer(self, step: Step, request: bytes) -> bytes:
+        """Answer one step."""
+        if step.name == "advertise":
+            round = self.record.begin(self.study, step.round, Begin.from_bytes(request))
+            if self.client is None or self.client.round != round:
+                self.client = Client(round, self.me)
+            return self.client.advertise()
+        assert self.client is not None  # the driver begins with the first step
+        if step.name == "share":
+            return self.client.share(request)
+        if step.name == "mask":
+            return self.client.mask(request, self.encode(self.client.round))
+        self.record.open(step.round, _core.survivors_of(request))
+        return self.client.unmask(request)
+
+    def encode(self, round: Round) -> NDArray[np.uint64]:
+        """Encode the rankings, with ties from this client's own stream."""
+        rng = round_rng(self.seed, round.number, 0, self.me)
+        return round.scheme.encode(self.rankings, client=self.me, rng=rng)
+
+
+class PlainParty(Party):
+    """One client that sends its message as it is."""
+
+    def answer(self, step: Step, request: bytes) -> bytes:
+        """Answer one step: only one of them carries anything."""
+        if step.name == "advertise":
+            self.record.begin(self.study, step.round, Begin.from_bytes(request))
+        elif step.name == "mask":
+            round = self.record.round(self.study, step.round)
+            return round.scheme.pack(self.encode(round))
+        elif step.name == "unmask":
+            self.record.open(step.round, ())  # nobody says over whom
+        return b""

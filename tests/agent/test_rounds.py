@@ -1,0 +1,202 @@
+"""Agents in studies of several rounds: each derives what may be asked, and refuses anything else."""
+
+import pytest
+
+from fedrank import Kemeny, Rankings, Study, conduct, federate
+from fedrank.agent import Agent, Code, preview
+from fedrank.exceptions import RefusalError
+from fedrank.protocol.record import Begin
+from fedrank.transport import Lost, Step
+from helpers.agents import LABELS, RANKS, ROSTER, configured, not_answered
+
+STUDY = Study(
+    Kemeny(4, 4, window=1, rounds=3, max_samples=12), LABELS, ROSTER, threshold=3, fit_phi=True
+)
+DATA = [Rankings(ranks, LABELS) for ranks in RANKS]
+
+
+class Agents:
+    """All clients of a study behind agents, and a record of all that they were asked."""
+
+    def __init__(self, folder, study=STUDY, seed=5, **limits):
+        self.study = study
+        self.agents = [
+            Agent(configured(folder / str(c), c, study, seed=seed, **limits)) for c in range(4)
+        ]
+        self.asked = []
+
+    def exchange(self, step, requests):
+        replies = {}
+        for client, request in requests.items():
+            self.asked.append((client, step, request))
+            try:
+                replies[client] = self.agents[client].answer(self.study.to_json(), step, request)
+            except RefusalError as refusal:
+                replies[client] = Lost(refusal.code.value)
+        return replies
+
+    def close(self):
+        for agent in self.agents:
+            agent.close()
+
+
+@pytest.fixture
+def agents(tmp_path):
+    made = Agents(tmp_path)
+    yield made
+    made.close()
+
+
+def test_kemeny_and_phi_behind_agents_are_those_of_one_process(agents):
+    found = conduct(STUDY, agents, rng=5, run=1)
+    expected = federate(DATA, STUDY.method, threshold=3, fit_phi=True, rng=5)
+    assert found.consensus.ranks.tobytes() == expected.consensus.ranks.tobytes()
+    assert found.fit == expected.fit
+    assert [each.round.stage for each in found.rounds] == [
+        each.round.stage for each in expected.rounds
+    ]
+    assert found.bytes_up.tolist() == expected.bytes_up.tolist()
+    assert found.bytes_down.tolist() == expected.bytes_down.tolist()
+    assert len(found.rounds) > 2
+    # One run in the ledger, a line for each of its rounds.
+    for agent in agents.agents:
+        lines = agent.store.ledger()
+        assert [line["round"] for line in lines] == list(range(len(found.rounds)))
+        assert agent.store.runs_today() == 1
+
+
+def test_every_step_may_be_asked_again_by_a_new_agent(agents, tmp_path):
+    found = conduct(STUDY, agents, rng=5, run=1)
+    asked, configs = agents.asked, [agent.config for agent in agents.agents]
+    replies = [agents.agents[c].answer(STUDY.to_json(), step, r) for c, step, r in asked]
+    agents.close()
+    agents.agents = [Agent(config) for config in configs]
+    again = [agents.agents[c].answer(STUDY.to_json(), step, r) for c, step, r in asked]
+    assert again == replies
+    assert len(asked) == 16 * len(found.rounds)
+
+
+def first_round(agents, run=1):
+    """Conduct the first round only; returns the order that may be announced next."""
+
+    class Stopped(Exception):  # noqa: N818
+        pass
+
+    class FirstRound:
+        def exchange(self, step, requests):
+            if step.round == 1:
+                raise Stopped(next(iter(requests.values())))
+            return agents.exchange(step, requests)
+
+    with pytest.raises(Stopped) as stopped:
+        conduct(STUDY, FirstRound(), rng=5, run=run)
+    return Begin.from_bytes(stopped.value.args[0])
+
+
+def test_a_second_order_for_the_same_round_is_refused(agents):
+    begin = first_round(agents)
+    agent = agents.agents[1]
+    first = Step(1, 1, "advertise")
+    agent.answer(STUDY.to_json(), first, begin.to_bytes())
+    other = Begin("refine", begin.order[::-1])
+    told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), first, other.to_bytes())
+    assert "another order was announced" in told
+    # A dispersion instead of the refinement is another question, too.
+    other = Begin("dispersion", begin.order)
+    not_answered(Code.PROTOCOL, agent, STUDY.to_json(), first, other.to_bytes())
+
+
+@pytest.mark.parametrize(
+    ("number", "begin", "why"),
+    [
+        (2, Begin("refine", (0, 1, 2, 3)), "came before round 1 ended"),
+        (1, Begin("margins", (0, 1, 2, 3)), "no round 1"),
+        (1, Begin("refine", (0, 1, 2)), "4 items"),
+        (1, Begin("refine", (0, 1, 2, 2)), "every item number once"),
+        (0, Begin("refine", (0, 1, 2, 3)), "another order"),
+    ],
+)
+def test_a_round_that_does_not_follow_is_refused(agents, number, begin, why):
+    first_round(agents)
+    step = Step(1, number, "advertise")
+    told = not_answered(Code.PROTOCOL, agents.agents[1], STUDY.to_json(), step, begin.to_bytes())
+    assert why in told
+
+
+def test_a_later_round_before_the_first_is_refused(agents):
+    begin = Begin("refine", (0, 1, 2, 3))
+    step = Step(1, 1, "advertise")
+    not_answered(Code.PROTOCOL, agents.agents[0], STUDY.to_json(), step, begin.to_bytes())
+
+
+def test_an_agent_that_dropped_out_does_not_take_part_later(agents):
+    """A client that never opened the first round does not know over whom the others did."""
+    agent = agents.agents[3]
+
+    class Without:
+        def exchange(self, step, requests):
+            gone = (step.round, step.name) != (0, "advertise")
+            asked = {c: r for c, r in requests.items() if c != 3 or not gone}
+            return agents.exchange(step, asked)
+
+    found = conduct(STUDY, Without(), rng=5, run=1)
+    assert found.survivors == [0, 1, 2]
+    begin = next(request for c, step, request in agents.asked if step.round == 1)
+    not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(1, 1, "advertise"), begin)
+
+
+def test_an_agent_opens_no_later_round_over_other_survivors(agents):
+    """A server that lies about the survivors of a later round gets no share."""
+    begin = first_round(agents)
+    # The server runs the second round with three of the four: same study, same order.
+    round = STUDY.round(1, [begin.order], [0, 1, 2, 3])
+    server_side = pytest.importorskip("fedrank").secagg.Server(round)
+    requests = dict.fromkeys(range(4), begin.to_bytes())
+    for name in ("advertise", "share", "mask"):
+        for client in requests:
+            if name == "mask" and client == 3:
+                continue
+            reply = agents.agents[client].answer(
+                STUDY.to_json(), Step(1, 1, name), requests[client]
+            )
+            server_side.receive(client, reply)
+        requests = server_side.close_step()
+    assert sorted(requests) == [0, 1, 2]
+    for client, request in requests.items():
+        told = not_answered(
+            Code.PROTOCOL, agents.agents[client], STUDY.to_json(), Step(1, 1, "unmask"), request
+        )
+        assert "other clients survived" in told
+
+
+def test_a_question_gets_the_same_answer_in_every_run(tmp_path):
+    agents = Agents(tmp_path, seed=None, runs_per_day=9)
+    first = conduct(STUDY, agents, rng=5, run=1)
+    kept = {file.name: file.read_bytes() for file in agents.agents[0].store.messages.iterdir()}
+    assert all(name.startswith(STUDY.digest) for name in kept)
+    assert len(kept) == len(first.rounds)
+    second = conduct(STUDY, agents, rng=5, run=2)
+    assert second.consensus.ranks.tolist() == first.consensus.ranks.tolist()
+    again = {file.name: file.read_bytes() for file in agents.agents[0].store.messages.iterdir()}
+    assert again == kept
+    assert agents.agents[0].store.runs_today() == 2
+    agents.close()
+
+
+def test_runs_count_once_however_many_rounds_they_have(tmp_path):
+    agents = Agents(tmp_path, runs_per_day=1)
+    assert conduct(STUDY, agents, rng=5, run=1).survivors == [0, 1, 2, 3]
+    step = Step(2, 0, "advertise")
+    told = not_answered(Code.REFUSED, agents.agents[0], STUDY.to_json(), step, b"")
+    assert "runs_per_day = 1" in told
+    agents.close()
+
+
+def test_a_preview_shows_every_round_that_may_come(tmp_path):
+    config = configured(tmp_path, study=STUDY)
+    shown = preview(config, STUDY)
+    assert [stage for stage, _ in shown.rounds] == ["start", *["refine"] * 3, "dispersion"]
+    found = federate(DATA, STUDY.method, threshold=3, fit_phi=True, rng=5)
+    for each in found.rounds:
+        sizes = next(sizes for stage, sizes in shown.rounds if stage == each.round.stage)
+        assert max(each.bytes_up) <= sum(sizes.values())
