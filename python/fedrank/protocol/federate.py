@@ -135,9 +135,13 @@ def partial_options(method: object, fit_phi: bool, options: dict[str, Any]) -> d
             "fit_phi needs complete rankings, since the model has no ties: complete these, "
             "PartialRankings.complete(rng=…)"
         )
-    if not isinstance(method, str) and not getattr(method, "partial", False):
-        raise ValueError("a client has partial rankings: make the method with partial=True")
-    return {"partial": True} | options if isinstance(method, str) else options
+    if not isinstance(method, str):
+        if not getattr(method, "partial", False):
+            raise ValueError("a client has partial rankings: make the method with partial=True")
+        return options
+    if not options.get("partial", True):
+        raise ValueError("a client has partial rankings: leave out partial=False")
+    return {"partial": True} | options
 
 
 def as_method(method: object, data: list[AnyRankings], options: dict[str, Any]) -> Method:

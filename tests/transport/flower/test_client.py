@@ -14,6 +14,8 @@ from fedrank.transport.flower import client_app
 from helpers.agents import LABELS, RANKS, SECRET, STUDY
 from helpers.command import write_ranks
 
+pytestmark = pytest.mark.usefixtures("task")
+
 
 def relayed(study, node_config, content):
     request = Message(RecordDict(content), dst_node_id=1, message_type="query.advertise")
