@@ -15,6 +15,8 @@ from fedrank.protocol.federate import STEPS
 from helpers.agents import STUDY, Federation, configured, not_answered
 from helpers.command import COMMAND
 
+pytestmark = pytest.mark.nodes
+
 
 @pytest.fixture
 def started(tmp_path):

@@ -13,6 +13,8 @@ from fedrank.transport.flower import client_app
 from helpers.agents import LABELS, RANKS, SECRET, STUDY
 from helpers.command import write_ranks
 
+pytestmark = pytest.mark.usefixtures("task")
+
 
 def relayed(study, node_config, content):
     request = Message(RecordDict(content), dst_node_id=1, message_type="query.advertise")
@@ -74,7 +76,7 @@ def test_the_relay_passes_the_agents_bytes_on(study_file, tmp_path, monkeypatch)
     policy = Policy((STUDY.digest,))
     config = Config("east", votes, tmp_path / "state", tmp_path / "a.sock", policy)
     agent = Agent(config)
-    listener = threading.Thread(target=answer_once, args=(agent, tmp_path / "a.sock"))
+    listener = threading.Thread(target=answer_once, args=(agent, tmp_path / "a.sock"), daemon=True)
     listener.start()
     while not (tmp_path / "a.sock").exists():
         pass
