@@ -16,7 +16,7 @@ def run(monkeypatch, patience, stream):
     monkeypatch.setattr(_progress, "PATIENCE", patience)
     monkeypatch.setattr(_progress.sys, "stderr", stream)
     monkeypatch.setattr(
-        _progress, "Console", lambda **_: Console(file=stream, force_terminal=True, width=60)
+        "rich.console.Console", lambda **_: Console(file=stream, force_terminal=True, width=60)
     )
     with _progress.Progress("masking", 2) as progress:
         progress.advance()

@@ -16,6 +16,8 @@ from fedrank.transport import Step
 from helpers.agents import STUDY, Federation, configured, not_answered
 from helpers.command import COMMAND
 
+pytestmark = pytest.mark.nodes
+
 
 @pytest.fixture
 def started(tmp_path):

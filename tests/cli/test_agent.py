@@ -8,7 +8,7 @@ import pytest
 from fedrank.agent import Agent, Policy, preview, read_config
 from fedrank.agent.preview import bytes_up
 from helpers.agents import LABELS, RANKS, STUDY, Federation, configured
-from helpers.command import refused, run, write_ranks
+from helpers.command import refused, run, run_process, write_ranks
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="needs Unix sockets at short paths, and files' modes"
@@ -80,7 +80,7 @@ def test_a_file_where_the_socket_should_be_is_left_alone(tmp_path):
         f'[policy]\nstudies = ["{STUDY.digest}"]\n'
     )
     before = config.rankings.read_text()
-    assert "votes.csv" in refused_after(run("agent", "run", "--config", file))
+    assert "votes.csv" in refused_after(run_process("agent", "run", "--config", file))
     assert config.rankings.read_text() == before
 
 

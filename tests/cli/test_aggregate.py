@@ -18,6 +18,7 @@ from helpers.command import (
     ranks_of,
     refused,
     run,
+    run_process,
     visible,
     write_ranks,
 )
@@ -118,10 +119,10 @@ def test_piped_tables_show_all_labels_and_the_score(votes):
 
 def test_a_poor_encoding_costs_letters_of_tables_and_nothing_of_json():
     plain = {"PYTHONIOENCODING": "ascii"}
-    shown = run("aggregate", SAMPLES / "small.toi", **plain)
+    shown = run_process("aggregate", SAMPLES / "small.toi", **plain)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "D?e" in shown.stdout
-    found = json.loads(run("aggregate", SAMPLES / "small.toi", "--json", **plain).stdout)
+    found = json.loads(run_process("aggregate", SAMPLES / "small.toi", "--json", **plain).stdout)
     assert {row["item"] for row in found["consensus"]} == {"Ann", "Bob", "Cy", "Dée"}
 
 
@@ -263,23 +264,17 @@ def test_columns_of_ballots_may_be_named_best_first(tmp_path):
         ([], "FILE"),
     ],
 )
-def test_bad_input_is_refused_in_one_line_and_leaves_nothing(votes, tmp_path, arguments, named):
+def test_bad_input_is_refused_in_one_line_and_leaves_nothing(
+    votes, tmp_path, monkeypatch, arguments, named
+):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "broken.csv").write_text("a,b\n0,1\n0,0\n")
     (tmp_path / "ones.csv").write_text("a,b\n1,2\n")
     (tmp_path / "odd.csv").write_text("id,A,B\ns,1,2\n")
     before = sorted(tmp_path.rglob("*"))
-    done = subprocess.run(
-        [COMMAND, "aggregate", *arguments],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-    assert named in refused(done)
+    monkeypatch.chdir(tmp_path)
+    assert named in refused(run("aggregate", *arguments))
     assert sorted(tmp_path.rglob("*")) == before
     assert votes.exists()
 
@@ -408,7 +403,9 @@ def test_help_of_federate_says_that_one_process_sees_all():
 
 def test_completion_is_there_for_the_shell():
     # Which shell it is run from is not to be seen everywhere: say so.
-    done = run("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    done = run_process(
+        "--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"
+    )
     assert done.returncode == 0, done.stderr
     assert "_FEDRANK_COMPLETE=complete_bash" in done.stdout
 
@@ -424,4 +421,4 @@ def test_completion_is_there_for_the_shell():
 def test_completion_offers_commands_options_and_values(words, offered):
     count = str(len(words.split()) - 1)
     asked = {"_FEDRANK_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": count}
-    assert set(run(**asked).stdout.split()) == offered
+    assert set(run_process(**asked).stdout.split()) == offered

@@ -1,4 +1,4 @@
-"""``fedrank data``, run as a process: piped, in a terminal, with and without a network."""
+"""``fedrank data``: piped, in a terminal, with and without a network."""
 
 import hashlib
 import json

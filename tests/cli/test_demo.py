@@ -1,31 +1,19 @@
-"""The ``fedrank`` command, run as a process."""
+"""``fedrank`` without a command, and ``fedrank demo``."""
 
 import json
 import math
 import os
-import subprocess
-import sysconfig
-from pathlib import Path
 
 import pytest
 
 import fedrank
+from helpers import command
 
-COMMAND = Path(sysconfig.get_path("scripts")) / "fedrank"
 SMALL = ["demo", "--items", "12", "--clients", "5", "--samples", "4", "--dropouts", "1"]
 
 
 def run(*arguments, **environment):
-    plain = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200", "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(
-        [COMMAND, *map(str, arguments)],
-        env=os.environ | plain | environment,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    return command.run(*arguments, COLUMNS="200", **environment)
 
 
 def test_help_names_the_commands():
@@ -51,7 +39,7 @@ def test_help_of_the_demo_names_its_options():
 
 
 def test_version_is_the_packages():
-    done = run("--version")
+    done = command.run_process("--version")
     assert (done.returncode, done.stdout.strip()) == (0, f"fedrank {fedrank.__version__}")
 
 
@@ -85,7 +73,7 @@ def test_demo_ends_with_its_tables():
 
 
 def test_demo_runs_the_main_job_by_default():
-    done = run("demo")
+    done = command.run_process("demo", COLUMNS="200")
     assert done.returncode == 0, done.stderr
     assert "10 clients rank 978 genes, 50 rankings each" in done.stdout
     table = rows(done.stdout)
@@ -217,7 +205,8 @@ def test_a_picture_that_cannot_be_written_exits_2(tmp_path):
 
 def test_an_interpreter_without_matplotlib_is_told_what_to_install(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ModuleNotFoundError('no matplotlib')")
-    done = run(*SMALL, "--picture", tmp_path / "demo.png", PYTHONPATH=str(tmp_path))
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = command.run_process(*SMALL, "--picture", tmp_path / "demo.png", PYTHONPATH=path)
     assert done.returncode == 2
     assert "pip install 'fedrank[plot]'" in done.stderr
     assert done.stdout == ""

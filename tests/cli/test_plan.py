@@ -1,4 +1,4 @@
-"""``fedrank plan`` and ``fedrank reproduce``, run as processes."""
+"""``fedrank plan`` and ``fedrank reproduce``."""
 
 import json
 

@@ -157,7 +157,7 @@ def test_a_long_read_shows_how_far_it_is(monkeypatch):
     monkeypatch.setattr(_progress, "PATIENCE", -1.0)
     monkeypatch.setattr(_progress.sys, "stderr", shown)
     monkeypatch.setattr(
-        _progress, "Console", lambda **_: Console(file=shown, force_terminal=True, width=60)
+        "rich.console.Console", lambda **_: Console(file=shown, force_terminal=True, width=60)
     )
     data.read_preflib(SAMPLES / "small.soc")
     assert "small.soc" in shown.getvalue()

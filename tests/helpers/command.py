@@ -1,13 +1,18 @@
 """Runs the ``fedrank`` command as its users do: piped, and in a terminal."""
 
+import io
 import os
 import re
 import subprocess
+import sys
 import sysconfig
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from fedrank.cli import main
 from helpers import reference
 
 COMMAND = Path(sysconfig.get_path("scripts")) / "fedrank"
@@ -15,12 +20,35 @@ PLAIN = {"NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def run(*arguments, **environment):
-    """Run the command with its output piped."""
+def surroundings(environment):
+    """The environment of a command whose output is piped."""
     kept = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+    return kept | PLAIN | environment
+
+
+def run(*arguments, **environment):
+    """Run the command in this interpreter, which saves starting one, its output piped."""
+    out, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n") for _ in range(2))
+    with (
+        mock.patch.dict(os.environ, surroundings(environment), clear=True),
+        mock.patch.object(sys, "argv", ["fedrank", *map(str, arguments)]),
+        redirect_stdout(out),
+        redirect_stderr(errors),
+        pytest.raises(SystemExit) as ended,
+    ):
+        main()
+    shown = []
+    for stream in (out, errors):
+        stream.flush()
+        shown.append(stream.buffer.getvalue().decode())
+    return subprocess.CompletedProcess(arguments, ended.value.code or 0, *shown)
+
+
+def run_process(*arguments, **environment):
+    """Run the command as a process of its own, its output piped."""
     return subprocess.run(
         [COMMAND, *map(str, arguments)],
-        env=kept | PLAIN | environment,
+        env=surroundings(environment),
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -182,7 +182,8 @@ def borda_places(rankings, phi, slack=Fraction(1, 10**11)):
     places = []
     for total in position_sums(rankings):
         gaps = [abs(Fraction(total, len(rankings)) - c) for c in centroids]
-        places.append({j for j, gap in enumerate(gaps) if gap <= min(gaps) + slack})
+        nearest = min(gaps) + slack
+        places.append({j for j, gap in enumerate(gaps) if gap <= nearest})
     return places
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 
+import fedrank
 from fedrank import Borda, Study
-from fedrank.transport.flower import client as relay
 from fedrank.transport.flower.app import write_app
 from fedrank.transport.flower.join import environment, node_command
 from fedrank.transport.flower.keys import write_keys
 from helpers.agents import LABELS, RANKS, STUDY
-from helpers.command import COMMAND, refused, run, write_ranks
+from helpers.command import COMMAND, refused, run, run_process, write_ranks
 
 
 def test_an_app_has_what_flower_needs(tmp_path):
@@ -141,6 +141,7 @@ def test_the_commands(tmp_path, monkeypatch):
     assert "agent.toml: there is no such file" in refused(absent)
 
 
+@pytest.mark.nodes
 def test_join_ends_both_processes_when_the_agent_cannot_start(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_keys(tmp_path / "keys", [], nodes=1)
@@ -150,7 +151,7 @@ def test_join_ends_both_processes_when_the_agent_cannot_start(tmp_path, monkeypa
     )
     Path("state").mkdir(mode=0o755)  # others could read it
     Path("state").chmod(0o755)
-    joined = run(
+    joined = run_process(
         *("flower", "join", "--superlink", "127.0.0.1:1", "--key", "keys/nodes/0.key"),
         *("--root-certificates", "keys/ca.crt"),
     )
@@ -173,10 +174,10 @@ def test_without_flower_the_commands_say_how_to_get_it(python, tmp_path):
 
 
 def test_only_this_package_imports_flower():
-    package = Path(relay.__file__).parents[1]
+    package = Path(fedrank.__file__).parent
     importing = [
         file.relative_to(package).as_posix()
         for file in package.rglob("*.py")
         if "import flwr" in file.read_text() or "from flwr" in file.read_text()
     ]
-    assert importing == ["flower/_flwr.py"]
+    assert importing == ["transport/flower/_flwr.py"]

@@ -77,7 +77,7 @@ def test_the_relay_passes_the_agents_bytes_on(study_file, tmp_path, monkeypatch)
     policy = Policy((STUDY.digest,))
     config = Config("east", votes, tmp_path / "state", tmp_path / "a.sock", policy)
     agent = Agent(config)
-    listener = threading.Thread(target=answer_once, args=(agent, tmp_path / "a.sock"))
+    listener = threading.Thread(target=answer_once, args=(agent, tmp_path / "a.sock"), daemon=True)
     listener.start()
     while not (tmp_path / "a.sock").exists():
         pass

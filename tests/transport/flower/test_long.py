@@ -11,8 +11,9 @@ import pytest
 
 from fedrank import Borda, Rankings, Study, federate
 from helpers.federation import LINK, PATIENCE, SCRIPTS, Federation, federation
+from helpers.paths import TESTS
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nodes]
 
 LABELS = ["ash", "birch", "cedar", "dogwood", "elm"]
 SEED = 3
@@ -199,12 +200,15 @@ def test_nothing_calls_home(tmp_path):
     test = Path(__file__).with_name("test_three_nodes.py")
     name = f"{test}::test_borda_is_the_engines_bit_for_bit"
     done = subprocess.run(
-        ["unshare", "--net", sys.executable, "-c", ALONE, "-q", "--basetemp", tmp_path / "t", name],
+        [
+            *("unshare", "--net", sys.executable, "-c", ALONE),
+            *("-q", "--nodes", "--basetemp", tmp_path / "t", name),
+        ],
         capture_output=True,
         text=True,
         timeout=10 * PATIENCE,
         check=False,
-        cwd=test.parents[2],
+        cwd=TESTS.parent,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout

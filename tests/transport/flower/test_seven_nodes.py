@@ -1,9 +1,12 @@
 """Seven nodes, threshold four, and three failures at once in the masked step."""
 
 import numpy as np
+import pytest
 
 from fedrank import Borda, Rankings, Study, federate
 from helpers.federation import federation
+
+pytestmark = pytest.mark.nodes
 
 ROSTER = ["raises", "killed", "cut-off", "north", "east", "south", "west"]
 LABELS = ["ash", "birch", "cedar", "dogwood", "elm"]

@@ -13,6 +13,8 @@ from fedrank.transport.flower.keys import write_keys
 from helpers.command import write_ranks
 from helpers.federation import PATIENCE, federation
 
+pytestmark = pytest.mark.nodes
+
 ROSTER = ["north", "east", "south east"]
 LABELS = ["ash", "birch", "cedar", "dogwood", "elm", "fir"]
 SEED = 5
