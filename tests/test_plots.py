@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 import fedrank as fr
 import reference
 from fedrank import plots
+from fedrank.plots._style import METHODS
 
 NAMES = ["ann", "bob", "cy", "dée", "Ωμέγα", "$x_1$"]
 
@@ -322,7 +323,7 @@ def test_each_method_keeps_its_colour_in_every_figure():
 
 
 def test_colours_and_markers_of_the_methods_are_distinct():
-    looks = list(plots.METHODS.values())
+    looks = list(METHODS.values())
     assert len({to_hex(colour) for colour, _ in looks}) == len(looks)
     assert len({marker for _, marker in looks}) == len(looks)
 
