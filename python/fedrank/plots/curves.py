@@ -43,7 +43,8 @@ def error_curves(
 ) -> Axes:
     """Draw curves of means, federated methods solid and centralized ones dashed.
 
-    A method's name decides its colour and marker, which are the same in every figure.
+    A method's name decides its colour and marker, which are the same in every figure. Every line
+    has its method, and federated or centralized, as its label.
 
     Parameters
     ----------
@@ -102,6 +103,7 @@ def error_curves(
             markersize=5,
             markerfacecolor="white" if central else colour,
             markevery=ceil(len(xs) / MAX_MARKERS),
+            label=f"{method}, {'centralized' if central else 'federated'}" if dashed else method,
         )
         if se is not None:
             # Counts of errors are never negative, so the band stops at 0.
