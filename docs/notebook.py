@@ -1,7 +1,7 @@
 """Write a tutorial as a notebook, with its pictures: `docs/notebook.py docs/tutorials/genes.md`.
 
-The page is the only source. Its examples are doctests, so the outputs in the notebook are those
-that the tests have checked, and hold no trace of the machine it was made on.
+The page is the only source. Its examples are doctests, so the notebook shows the outputs that the
+tests have checked, and nothing of the machine that wrote it.
 """
 
 import contextlib
@@ -17,11 +17,11 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 def notebook(page: str) -> str:
-    """JSON of the notebook of a page."""
+    """Return the notebook of a page, as JSON."""
     cells: list[dict[str, Any]] = []
-    # Text and examples take turns.
-    for turn, part in enumerate(FENCE.split(page)):
-        if turn % 2:
+    # The parts are text and examples in turn.
+    for number, part in enumerate(FENCE.split(page)):
+        if number % 2:
             cells += code_cells(part)
         elif part.strip():
             cells.append({"cell_type": "markdown", "metadata": {}, "source": lines(part.strip())})
@@ -38,20 +38,20 @@ def notebook(page: str) -> str:
 
 
 def draw(page: str) -> None:
-    """Run the examples of a page, which save its pictures in the present folder."""
+    """Run the examples of a page, which save its pictures in the current folder."""
     examples = doctest.DocTestParser().get_examples("".join(FENCE.findall(page)))
     exec("".join(example.source for example in examples), {})
 
 
 def code_cells(block: str) -> list[dict[str, Any]]:
-    """Cells of a block; a notebook shows a cell's last value, so each value ends one."""
+    """Return a block's cells. A notebook shows a cell's last value, so each value ends a cell."""
     cells = []
     sources: list[str] = []
     examples = doctest.DocTestParser().get_examples(block)
     end = 0
     for position, example in enumerate(examples, 1):
         if sources and example.lineno > end:
-            sources.append("\n")  # a blank line stays one
+            sources.append("\n")  # keep a blank line
         sources.append(example.source)
         end = example.lineno + example.source.count("\n") + example.want.count("\n")
         if example.want or position == len(examples):
@@ -68,7 +68,7 @@ def code_cells(block: str) -> list[dict[str, Any]]:
 
 
 def values(want: str) -> list[dict[str, Any]]:
-    """Show this below a cell."""
+    """Return the outputs of a cell: the expected value, if there is one."""
     if not want:
         return []
     data = {"text/plain": lines(want.rstrip("\n"))}
@@ -76,7 +76,7 @@ def values(want: str) -> list[dict[str, Any]]:
 
 
 def lines(text: str) -> list[str]:
-    """Lines the way notebooks keep them."""
+    """Split text into lines, as notebooks store them."""
     return text.splitlines(keepends=True)
 
 

@@ -1,4 +1,7 @@
-"""Draw the pictures of these pages, again the same: python docs/pictures.py."""
+"""Draw the pictures of the theory, Golomb and superposition pages: `python docs/pictures.py`.
+
+Every run draws the same pictures.
+"""
 
 from pathlib import Path
 
@@ -7,6 +10,8 @@ import numpy as np
 
 import fedrank as fr
 from fedrank import golomb, superposition, theory
+from fedrank.planning import simulate
+from fedrank.planning.search import find_least
 
 mpl.use("Agg")
 
@@ -14,12 +19,14 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 HERE = Path(__file__).parent
+TRIALS = 400  # per number of samples
+MAX_SAMPLES = 1 << 16
 GOLDEN = (5**0.5 - 1) / 2
 BORDA, LEHMER, GREY = "#1f5f8b", "#c8553d", "#777777"
 
 
 def draw_theory(axes: Axes) -> None:
-    """Plot samples that the theorems ask for, and those that are needed, against phi."""
+    """Plot the samples that the theorems ask for, and those that simulations need, against phi."""
     n, delta = 20, 0.05
     fine = np.linspace(0.02, 0.98, 200)
     axes.plot(fine, [theory.samples("borda", n, phi, delta).proved for phi in fine], color=BORDA)
@@ -41,29 +48,21 @@ def draw_theory(axes: Axes) -> None:
     axes.set_title(f"Rankings that recover the center, {n} items, delta {delta}", fontsize=10)
 
 
-def least_samples(method: str, n: int, phi: float, delta: float, rounds: int = 400) -> int:
-    """Double, then halve, until the center is found often enough."""
+def least_samples(method: str, n: int, phi: float, delta: float) -> int:
+    """Search the number of samples with which the center is found often enough."""
 
-    def enough(m: int) -> bool:
-        rng = np.random.default_rng(m)
-        hits = 0
-        for _ in range(rounds):
-            center = rng.permutation(n)
-            rankings = fr.Mallows(phi, center=center).sample(m, rng=rng)
-            hits += np.array_equal(fr.aggregate(rankings, method, rng=rng).ranks, center)
-        return hits >= (1 - delta) * rounds
+    def enough(samples: int) -> bool:
+        sizes = {"clients": 1, "samples": samples, "repetitions": TRIALS}
+        distances = simulate([method], phi, n=n, rng=samples, **sizes)
+        return bool((distances == 0).mean() >= 1 - delta)
 
-    low, high = 0, 1
-    while not enough(high):
-        low, high = high, 2 * high
-    while high - low > max(1, high // 20):
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    found = find_least(enough, 0, MAX_SAMPLES)
+    assert found is not None, f"{method}, phi {phi}: more than {MAX_SAMPLES} samples"
+    return found
 
 
 def draw_golomb(axes: Axes) -> None:
-    """Plot bits a digit, against phi."""
+    """Plot bits per digit, against phi."""
     n = 978
     phis = np.linspace(0.02, 0.995, 196)
     found = [golomb.length(n, phi) for phi in phis]
@@ -78,11 +77,11 @@ def draw_golomb(axes: Axes) -> None:
     axes.text(0.02, found[0].fixed / n - 0.15, "digits in fixed widths", color=GREY, va="top")
     axes.text(0.55, 3.4, "Golomb: expected, and\nwritten (dots)", color=BORDA, ha="right")
     axes.text(0.62, 1.1, "entropy", color=LEHMER)
-    axes.set(xlabel="phi", ylabel="bits a digit", xlim=(0, 1), ylim=(0, 10))
+    axes.set(xlabel="phi", ylabel="bits per digit", xlim=(0, 1), ylim=(0, 10))
     axes.set_title(f"Lehmer codes of {n} items around the identity", fontsize=10)
 
 
-def draw_overair(axes: Axes) -> None:
+def draw_superposition(axes: Axes) -> None:
     """Plot the distance of the consensus from the center, against noise."""
     n, phi, rounds = 50, 0.5, 60
     strengths = np.geomspace(0.1, 100, 25)
@@ -109,8 +108,8 @@ def draw_overair(axes: Axes) -> None:
 
 
 def main() -> None:
-    """Write a file beside each page."""
-    for draw in (draw_theory, draw_golomb, draw_overair):
+    """Write one file beside each page."""
+    for draw in (draw_theory, draw_golomb, draw_superposition):
         figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
         draw(axes)
         axes.spines[["top", "right"]].set_visible(False)

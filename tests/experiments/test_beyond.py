@@ -1,4 +1,4 @@
-"""The studies beyond the paper: tables against the definitions, pictures, and what must be met."""
+"""The ablations beyond the paper: tables against the definitions, pictures, and required marks."""
 
 import math
 import random
@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedrank import Borda, Lehmer, Mallows, aggregate, data, federate, kemeny_score
-from fedrank.experiments import FIGURES, Options, find, reproduce, study, table
+from fedrank.experiments import FIGURES, Options, ablations, find, reproduce, table
+from fedrank.experiments.ablations import base, borda, lehmer, pareto, weights
 from helpers import reference
 from helpers.realdata import DATA, need
 
 pytest.importorskip("matplotlib")
-from fedrank.experiments import study_pictures
 
 
 def generator(seed=0):
@@ -55,7 +55,7 @@ def reference_lehmer(parts, send, decode, centred, low_bits, source):
 
 @given(st.lists(st.permutations(range(7)), min_size=1, max_size=8))
 def test_a_client_may_send_the_medians_of_its_digits(rankings):
-    found = study.median_ranking(np.array(rankings, dtype=np.int32), generator())
+    found = lehmer.median_ranking(np.array(rankings, dtype=np.int32), generator())
     digits = reference.encode(found.tolist())
     assert all(d in middle for d, middle in zip(digits, middle_digits(rankings), strict=True))
 
@@ -63,7 +63,7 @@ def test_a_client_may_send_the_medians_of_its_digits(rankings):
 def test_the_middle_two_digits_are_equally_likely():
     rankings = np.array([[0, 1], [1, 0]], dtype=np.int32)
     rng = generator(3)
-    turned = sum(study.median_ranking(rankings, rng).tolist() == [1, 0] for _ in range(400))
+    turned = sum(lehmer.median_ranking(rankings, rng).tolist() == [1, 0] for _ in range(400))
     assert abs(turned - 200) < 5 * 10
 
 
@@ -78,7 +78,7 @@ VARIANTS = [
 
 
 @pytest.mark.parametrize("center", ["identity", "random"])
-def test_rows_of_the_lehmer_study_agree_with_the_definitions(center):
+def test_rows_of_the_lehmer_ablation_agree_with_the_definitions(center):
     n, phi, samples, repetitions = 7, 0.6, 3, 80
     part = {"n": n, "center": center, "phi": phi, "samples": samples}
     rows = FIGURES["lehmer-study"].run(part, Options(seed=2, repetitions=repetitions))
@@ -107,7 +107,7 @@ def test_rows_of_the_lehmer_study_agree_with_the_definitions(center):
 def test_numbering_by_the_consensus_of_agreeing_clients_changes_nothing():
     ranking = generator(1).permutation(9).astype(np.int32)
     parts = [np.tile(ranking, (3, 1))] * 4
-    for found in study.compare_lehmer(parts, generator()):
+    for found in lehmer.compare_lehmer(parts, generator()):
         if found.labels["send"] != "places":  # which may tie, and be announced all the same
             assert found.ranks.tolist() == ranking.tolist(), found.labels
 
@@ -127,7 +127,7 @@ def test_rounded_means_rank_by_the_sum_of_nearest_levels(parts, levels):
             lowest[item] += math.ceil(exact - Fraction(1, 2))
             highest[item] += math.floor(exact + Fraction(1, 2))
     given_parts = [np.array(part, dtype=np.int32) for part in parts]
-    found, bits = study.rounded(given_parts, levels, False, generator())
+    found, bits = borda.rounded(given_parts, levels, False, generator())
     for a in range(5):
         for b in range(5):
             assert found[a] < found[b] or lowest[b] <= highest[a]
@@ -138,12 +138,12 @@ def test_rounding_by_chance_keeps_the_mean():
     # Means 0.25, 0.75 and 2: the first two are told apart, and by nearest positions always too.
     part = np.array([[0, 1, 2]] * 3 + [[1, 0, 2]], dtype=np.int32)
     rng = generator(5)
-    right = [study.rounded([part], 1, True, rng)[0].tolist() == [0, 1, 2] for _ in range(2000)]
+    right = [borda.rounded([part], 1, True, rng)[0].tolist() == [0, 1, 2] for _ in range(2000)]
     # One client: (0, 1) with 9/16, (1, 0) with 1/16, ties with 6/16, of which half are right.
     assert np.mean(right) == pytest.approx(0.75, abs=5 * math.sqrt(0.1875 / 2000))
 
 
-def test_rows_of_the_borda_study_are_of_the_schemes():
+def test_rows_of_the_borda_ablation_are_of_the_schemes():
     part = {"n": 7, "samples": 5, "phi": 0.6}
     rows = FIGURES["borda-study"].run(part, Options(repetitions=80))
     found = {row["quantizer"]: row for row in rows}
@@ -169,7 +169,7 @@ def test_rows_of_the_borda_study_are_of_the_schemes():
 
 def test_places_beyond_0_39_tie_the_first_two_items_of_clients_that_agree():
     agreed = [tuple(range(10))]
-    for phi in study.BordaPhi.phis:
+    for phi in borda.BordaPhi.phis:
         (first,), (second,) = reference.borda_places(agreed, phi)[:2]
         assert (first == second) == (phi > 0.39)
     rows = FIGURES["borda-phi"].run({"n": 10, "phi": 0.0, "samples": 5}, Options(repetitions=400))
@@ -186,22 +186,21 @@ def test_bits_of_a_refinement_are_those_of_all_its_rounds():
     parts = list(Mallows(0.7, n=12).sample(50, rng=1).ranks.reshape(10, 5, 12))
     found = {
         (each.labels["method"], each.labels["setting"]): each
-        for each in study.compare_all(parts, generator())
+        for each in pareto.compare_all(parts, generator())
     }
-    borda = sum(reference.borda_widths(12, 10))
+    start = sum(reference.borda_widths(12, 10))
     pairs = len(reference.refine_pairs([range(12)], 4))
-    assert found["Refine", "w 4"].bits == borda + pairs * reference.refine_bits(10, 5)
-    assert found["Refine, majority", "w 4"].bits == borda + pairs * reference.bits_for(10)
+    assert found["Refine", "w 4"].bits == start + pairs * reference.refine_bits(10, 5)
+    assert found["Refine, majority", "w 4"].bits == start + pairs * reference.bits_for(10)
     assert found["Refine, rounds", "w 1"].bits >= found["Refine", "w 1"].bits
     assert ("Refine", "w 16") not in found  # there are only 12 items
-    lehmer = sum(reference.lehmer_widths(12, 10, 4))
-    assert found["Lehmer", "I 4"].bits == lehmer
+    assert found["Lehmer", "I 4"].bits == sum(reference.lehmer_widths(12, 10, 4))
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12))
 def test_nothing_beats_the_frontier_and_it_beats_the_rest(points):
     rows = [{"bits": bits, "mean": mean} for bits, mean in points]
-    best = [(row["bits"], row["mean"]) for row in study_pictures.frontier(rows)]
+    best = [(row["bits"], row["mean"]) for row in pareto.frontier(rows)]
     unbeaten = {
         (b, m)
         for b, m in points
@@ -214,24 +213,24 @@ def test_nothing_beats_the_frontier_and_it_beats_the_rest(points):
 
 
 def test_unequal_clients_have_the_sizes_they_stand_for():
-    assert (len(study.REGIONS), sum(study.REGIONS)) == (10, 4981)
-    assert (max(study.REGIONS), min(study.REGIONS)) == (2397, 87)
-    assert len(study.PRECINCTS) == 50
-    assert list(study.PRECINCTS) == sorted(study.PRECINCTS, reverse=True)
+    assert (len(weights.REGIONS), sum(weights.REGIONS)) == (10, 4981)
+    assert (max(weights.REGIONS), min(weights.REGIONS)) == (2397, 87)
+    assert len(weights.PRECINCTS) == 50
+    assert list(weights.PRECINCTS) == sorted(weights.PRECINCTS, reverse=True)
     part = {"profile": "regions", "differ": "alike", "share": 0.25, "distance": 0}
-    parts, _ = study.unequal_trial(part, 0, Options(), generator())
-    assert [len(each) for each in parts] == [math.ceil(size / 4) for size in study.REGIONS]
+    parts, _ = weights.unequal_trial(part, 0, Options(), generator())
+    assert [len(each) for each in parts] == [math.ceil(size / 4) for size in weights.REGIONS]
 
 
 @pytest.mark.parametrize("distance", [0, 1, 10, 45])
 def test_the_other_center_is_as_far_as_it_says(distance):
-    found = study.moved(10, distance, generator(distance))
+    found = weights.moved(10, distance, generator(distance))
     assert reference.kendall(found.tolist(), range(10)) == distance
 
 
 def test_small_clients_that_differ_are_the_small_ones():
     part = {"profile": "regions", "differ": "size", "share": 0.1, "distance": 45}
-    parts, error = study.unequal_trial(part, 0, Options(), generator())
+    parts, error = weights.unequal_trial(part, 0, Options(), generator())
     mostly = [
         np.mean([reference.kendall(r, range(10)) for r in each.tolist()]) > 22.5 for each in parts
     ]
@@ -288,18 +287,18 @@ def test_a_point_already_in_the_table_is_not_computed_again(tmp_path, monkeypatc
     options = Options(repetitions=1)
     (made,) = reproduce(["pareto-mallows"], tmp_path, options, formats=())
     before = made.table.read_bytes()
-    monkeypatch.setattr(study.Compared, "run", None)
+    monkeypatch.setattr(base.Ablation, "run", None)
     reproduce(["pareto-mallows"], tmp_path, options, formats=())
     assert made.table.read_bytes() == before
 
 
-def test_studies_are_a_group_and_real_ones_wait_for_their_data(tmp_path):
-    assert [figure.name for figure in find(["beyond"])] == [each.name for each in study.FIGURES]
+def test_ablations_are_a_group_and_real_ones_wait_for_their_data(tmp_path):
+    assert [figure.name for figure in find(["beyond"])] == [each.name for each in ablations.FIGURES]
     with pytest.raises(FileNotFoundError, match="fedrank data fetch jester"):
         reproduce(["lehmer-real"], tmp_path, Options(repetitions=1, data=tmp_path))
 
 
-def test_a_study_of_real_data_measures_the_objective():
+def test_an_ablation_of_real_data_measures_the_objective():
     figure = FIGURES["borda-real"]
     need("maine", "Maine_06122018_DemocraticPrimaryforGovernor.csv")
     options = Options(repetitions=2, data=DATA)

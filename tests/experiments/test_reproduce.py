@@ -6,7 +6,17 @@ import pytest
 from matplotlib.figure import Figure
 
 import fedrank as fr
-from fedrank.experiments import FIGURES, Options, find, pictures, reproduce, synthetic, table
+from fedrank.experiments import (
+    FIGURES,
+    Options,
+    algorithms,
+    find,
+    pictures,
+    real,
+    reproduce,
+    synthetic,
+    table,
+)
 from helpers import reference
 
 
@@ -106,9 +116,28 @@ def test_pictures_exist_and_have_labelled_axes(tmp_path):
     assert all(axes.get_xlabel() == "clients" for axes in figure.axes)
     assert figure.axes[0].get_ylabel() == "mean Kendall distance to the center"
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert {"Borda", "Lehmer", "Lehmer, nearest", "Kemeny", "federated", "centralized"} == set(
-        shown
-    )
+    assert shown == [
+        "Algorithm 2 (Borda, quantized)",
+        "Algorithm 3 (Lehmer)",
+        "Lehmer, nearest (ours)",
+        "Algorithm 1 (Borda, centralized)",
+        "Lehmer, centralized",
+        "Kemeny, centralized",
+    ]
+    drawn = figure.legends[0].legend_handles
+    assert [line.get_linestyle() for line in drawn] == ["-"] * 3 + ["--"] * 3
+
+
+def test_every_rule_of_the_panels_has_a_name_in_the_legend():
+    rules = {*real.RULES, *synthetic.rules_of(10, 0.5, clients=10, samples=10)}
+    assert rules == algorithms.CURVES.keys()
+    assert len(set(algorithms.CURVES.values())) == len(rules)
+
+
+def test_titles_name_the_papers_algorithms():
+    for figure in (*synthetic.FIGURES, *real.FIGURES):
+        assert figure.title.startswith("Algorithms 1 to 3"), figure.name
+    assert FIGURES["bins"].title.startswith("Algorithm 2")
 
 
 def test_pictures_are_never_of_an_earlier_table(tmp_path, monkeypatch):
@@ -166,23 +195,23 @@ def test_data_that_are_missing_are_an_error_alone_and_passed_over_in_a_group(tmp
     folder.mkdir()
     options = Options(repetitions=1, data=folder)
     with pytest.raises(
-        FileNotFoundError, match=f"'fedrank data fetch sushi' with --folder '{folder}'"
+        FileNotFoundError, match=f"get it into {folder} with 'fedrank data fetch sushi'"
     ):
         reproduce(["sushi"], tmp_path, options)
     made = reproduce(["real"], tmp_path, options)
     assert [each.table for each in made] == [None] * 5
-    assert all(f"fedrank data fetch {each.name}' with --folder" in each.problem for each in made)
+    assert all(f"'fedrank data fetch {each.name}'" in each.problem for each in made)
 
 
 def test_the_usual_data_folder_is_not_named_to_fetch_into(tmp_path, monkeypatch):
     monkeypatch.setenv("FEDRANK_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="'fedrank data fetch sushi' gets it"):
+    with pytest.raises(FileNotFoundError, match="get it with 'fedrank data fetch sushi'"):
         reproduce(["sushi"], tmp_path, Options(repetitions=1))
 
 
 def test_a_data_folder_that_is_not_there_is_refused(tmp_path):
     options = Options(repetitions=1, data=tmp_path / "typo")
     for names in (["real"], ["sushi"], ["all"]):
-        with pytest.raises(ValueError, match=r"there is no folder .*typo of data"):
+        with pytest.raises(ValueError, match=r"the data folder .*typo does not exist"):
             reproduce(names, tmp_path / "out", options)
     assert not list(tmp_path.iterdir())

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from fedrank import plots
+from fedrank.plots._style import METHODS
 from helpers.drawings import TWO, curve
 
 
@@ -58,7 +59,7 @@ def test_each_method_keeps_its_colour_in_every_figure():
 
 
 def test_colours_and_markers_of_the_methods_are_distinct():
-    looks = list(plots.METHODS.values())
+    looks = list(METHODS.values())
     assert len({to_hex(colour) for colour, _ in looks}) == len(looks)
     assert len({marker for _, marker in looks}) == len(looks)
 

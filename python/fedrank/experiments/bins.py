@@ -1,4 +1,4 @@
-"""Figure 2 of the paper: where quantized means go, and the expected positions they stand for."""
+"""Figure 2 of the paper: the bins and centroids with which Algorithm 2 quantizes means."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,23 +12,23 @@ PHIS = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
 class Bins(Figure):
-    """Bins and centroids of the quantizer, by the closed form and by sampling as in the paper."""
+    """Bins and centroids of Algorithm 2, by the closed form and by sampling as in the paper."""
 
     name = "bins"
-    title = "Quantization bins (bars) and centroids (crosses)"
+    title = "Algorithm 2: quantization bins (bars) and centroids (crosses)"
     repetitions = 100_000
     n = 10
 
     def parts(self, _: Options) -> Sequence[Row]:
-        """Take one dispersion at a time."""
+        """List one part per dispersion."""
         return [{"phi": phi} for phi in PHIS]
 
     def steps_of(self, _: Options) -> int:
-        """Do it at one go."""
+        """Count one step per part."""
         return 1
 
     def run(self, part: Row, options: Options, advance: Callable[[], None]) -> list[Row]:
-        """Find the bins, and average sampled positions to check them."""
+        """Compute the bins, and average sampled positions to check them."""
         model = Mallows(part["phi"], n=self.n)
         centroids = model.expected_ranks()
         edges = np.concatenate([[0], (centroids[1:] + centroids[:-1]) / 2, [self.n - 1]])
@@ -41,20 +41,20 @@ class Bins(Figure):
                 "figure": self.name,
                 "n": self.n,
                 "phi": part["phi"],
-                "place": place,
-                "left": float(edges[place]),
-                "right": float(edges[place + 1]),
-                "expected": float(centroids[place]),
-                "mean": float(ranks[:, place].mean()),
-                "standard_error": float(spread[place]),
+                "place": level,
+                "left": float(edges[level]),
+                "right": float(edges[level + 1]),
+                "expected": float(centroids[level]),
+                "mean": float(ranks[:, level].mean()),
+                "standard_error": float(spread[level]),
                 **self.stamp(options),
             }
-            for place in range(self.n)
+            for level in range(self.n)
         ]
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """Draw a line of bins for each dispersion."""
-        from fedrank import plots  # noqa: PLC0415  an extra
+        """Draw one line of bins per dispersion."""
+        from fedrank import plots  # noqa: PLC0415  needs the extra plot
 
         axes = plots.bins(self.n, sorted({row["phi"] for row in rows}))
         axes.set_title(self.title)

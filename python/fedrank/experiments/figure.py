@@ -1,4 +1,4 @@
-"""What all figures have in common: parts, rows, and random streams."""
+"""What all figures share: parts, rows and random streams."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 from fedrank import _core
 
 Row: TypeAlias = dict[str, Any]
-"""One line of a tidy table."""
+"""One row of a tidy table."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may choose.
+    """What a user can choose.
 
     Attributes
     ----------
     seed : int
-        The same seed gives the same tables.
+        Random seed; the same seed gives the same tables.
     repetitions : int, optional
-        How often each point is repeated; the figure's own number by default.
+        Repetitions per point; by default the figure's own number.
     data : path, optional
-        Folder in which real data are looked for.
+        Folder of the real data; by default `fedrank.data.data_folder`.
     """
 
     seed: int = 0
@@ -41,9 +41,9 @@ class Figure(ABC):
     Attributes
     ----------
     name, title : str
-        What it is called on the command line and above the picture.
+        Its name for the user, and the title above the picture.
     repetitions : int
-        How often each point is repeated unless the user says otherwise.
+        Repetitions per point, unless the user chooses another number.
     """
 
     name: str
@@ -52,26 +52,26 @@ class Figure(ABC):
 
     @abstractmethod
     def parts(self, options: Options) -> Sequence[Row]:
-        """List what is computed piece by piece: the columns that tell a piece from the others."""
+        """List the parts that are computed one by one: the columns that identify each of them."""
 
     @abstractmethod
     def steps_of(self, options: Options) -> int:
-        """How many times the computation of a piece calls ``advance``."""
+        """Return how often the computation of a part calls ``advance``."""
 
     @abstractmethod
     def run(self, part: Row, options: Options, advance: Callable[[], None]) -> list[Row]:
-        """Compute one piece, calling ``advance`` all along: there is somebody waiting."""
+        """Compute one part, and call ``advance`` after every step, for the progress bar."""
 
     @abstractmethod
     def draw(self, rows: Sequence[Row]) -> Any:
         """Draw all rows; returns a matplotlib figure."""
 
     def repeated(self, options: Options) -> int:
-        """How often each point is repeated."""
+        """Return the number of repetitions per point."""
         return self.repetitions if options.repetitions is None else options.repetitions
 
     def stamp(self, options: Options) -> Row:
-        """Return what all rows of a run have in common; rows with another stamp are stale."""
+        """Return the columns that all rows of a run share; rows with other values are outdated."""
         return {
             "repetitions": self.repeated(options),
             "seed": options.seed,
@@ -79,13 +79,13 @@ class Figure(ABC):
         }
 
     def rng(self, options: Options, *key: object) -> np.random.Generator:
-        """Open the random stream of one point, which depends on the seed and its key only."""
+        """Open the random stream of one point, which depends only on seed, figure name and key."""
         words = [crc32(repr(each).encode()) for each in (self.name, *key)]
         return np.random.default_rng(np.random.SeedSequence(options.seed, spawn_key=words))
 
 
 def summary(values: NDArray[Any]) -> Row:
-    """Mean of repetitions, and its standard error.
+    """Return the mean over repetitions, and its standard error.
 
     Examples
     --------

@@ -1,16 +1,18 @@
-"""Pictures of experiments: panels of error curves under one legend."""
+"""Pictures of the paper's figures: panels of error curves under one legend."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from fedrank import plots
+from fedrank.experiments.algorithms import CURVES
 from fedrank.experiments.figure import Row
 
-COLUMNS = 3
+MAX_COLUMNS = 3
 
 
 def panels(
@@ -21,10 +23,10 @@ def panels(
     ylabel: str,
     close: bool = False,
 ) -> Any:
-    """Draw a panel for each set of rows, named above it; the legend stands below them all.
+    """Draw one panel per set of rows, with its name above it and one legend below them all.
 
-    ``close`` looks at the curves from near, where 0 is far away, and over sizes that span
-    powers of ten.
+    The legend gives every curve its own line, by the paper's number where it has one. ``close``
+    fits the axes to the curves, where 0 is far from them or sizes span powers of ten.
 
     Examples
     --------
@@ -33,35 +35,43 @@ def panels(
     >>> figure = panels({"a": [row], "b": [row]}, "two", "samples", "samples", "distance")
     >>> [axes.get_title() for axes in figure.axes]
     ['a', 'b']
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['Algorithm 2 (Borda, quantized)']
     """
-    columns = min(COLUMNS, len(curves))
+    columns = min(MAX_COLUMNS, len(curves))
     lines = -(-len(curves) // columns)
     single = len(curves) == 1
-    size = (7.2, 5.2) if single else (4.2 * columns, 3.1 * lines + 0.8)
+    size = (7.2, 5.8) if single else (4.2 * columns, 3.1 * lines + 0.8)
     figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(lines, columns, squeeze=False)
-    legend = None
+    handles: dict[str, Artist] = {}
     for axes, (name, rows) in zip(grid.flat, curves.items(), strict=False):
         plots.error_curves(rows, x=x, se="standard_error", ax=axes)
         axes.set(title=name, xlabel=xlabel, ylabel=ylabel)
         if close:
             look_close(axes, rows, max(row[x] for row in rows) > 20)
-        legend = axes.get_legend()
-        handles, texts = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
-        legend.remove()
+        handles |= {str(line.get_label()): line for line in axes.lines}
+        axes.get_legend().remove()
     for axes in grid.flat[len(curves) :]:
         axes.remove()
     for axes in grid[:, 1:].flat:
-        axes.set_ylabel("")  # said once a line; every panel has a scale of its own
-    if legend is not None:
-        figure.legend(handles, texts, loc="outside lower center", ncols=4, frameon=False)
+        axes.set_ylabel("")  # once per line is enough; every panel has its own scale
+    names = {f"{method}, {where}": name for (method, where), name in CURVES.items()}
+    figure.legend(
+        list(handles.values()),
+        [names[label] for label in handles],
+        loc="outside lower center",
+        ncols=2 if single else 3,
+        frameon=False,
+        handlelength=3,
+    )
     if title:
         figure.suptitle(title)
     return figure
 
 
 def look_close(axes: Axes, rows: Sequence[Row], log: bool) -> None:
-    """Fit the scales to the curves and their bands."""
+    """Fit the axes to the curves and their bands."""
     low = min(row["mean"] - row["standard_error"] for row in rows)
     high = max(row["mean"] + row["standard_error"] for row in rows)
     room = 0.06 * (high - low) or 1.0

@@ -1,7 +1,6 @@
-"""The real-data panels: the Kemeny objective as clients hold more of their samples."""
+"""The real-data panels: the Kemeny objective of Algorithms 1 to 3 as clients hold more samples."""
 
 import hashlib
-import shlex
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fedrank import data
 from fedrank.consensus import aggregate
 from fedrank.distances import kemeny_score
+from fedrank.experiments.algorithms import algorithm_2, algorithm_3
 from fedrank.experiments.figure import Figure, Options, Row, summary
 from fedrank.protocol.federate import federate
 from fedrank.rankings.complete import Rankings
@@ -22,13 +22,13 @@ PHI = 0.6  # of the quantizers, as in the paper
 
 
 def federated_footrule(parts: Sequence[ArrayLike], rng: np.random.Generator) -> NDArray[np.int32]:
-    """Footrule consensus of the clients' footrule consensuses, unmasked, as in the paper."""
+    """Compute the footrule consensus of the clients' own ones, without masks, as in the paper."""
     found = [aggregate(part, "footrule", rng=rng).ranks for part in parts]
     return aggregate(np.array(found), "footrule", rng=rng).ranks
 
 
 def federated_kemeny(parts: Sequence[ArrayLike], rng: np.random.Generator) -> NDArray[np.int32]:
-    """Borda, refined by the margins of items near to each other; not of the paper (M14)."""
+    """Refine Borda by the margins of items near to each other; not in the paper (M14)."""
     found = federate(parts, "kemeny", secure=False, rng=rng, phi=PHI, window=8, rounds=4)
     return found.consensus.ranks
 
@@ -37,7 +37,7 @@ Rule = Callable[[Sequence[Rankings], np.random.Generator], NDArray[np.int32]]
 
 
 def by_scheme(make: Callable[[int, int, int], Borda | Lehmer]) -> Rule:
-    """Rule of a scheme made for (items, clients, samples); in the clear, masks change nothing."""
+    """Return the rule of a scheme for (items, clients, samples); masks would change nothing."""
 
     def rule(parts: Sequence[Rankings], rng: np.random.Generator) -> NDArray[np.int32]:
         scheme = make(parts[0].n, len(parts), max(map(len, parts)))
@@ -47,7 +47,7 @@ def by_scheme(make: Callable[[int, int, int], Borda | Lehmer]) -> Rule:
 
 
 def by_method(method: str) -> Rule:
-    """Rule of a method that sees all the rankings."""
+    """Return the rule of a method that sees all the rankings."""
 
     def rule(parts: Sequence[Rankings], rng: np.random.Generator) -> NDArray[np.int32]:
         return aggregate(np.concatenate([part.ranks for part in parts]), method, rng=rng).ranks
@@ -55,14 +55,11 @@ def by_method(method: str) -> Rule:
     return rule
 
 
-def paper_lehmer(n: int, clients: int, samples: int) -> Lehmer:
-    """Lehmer coding as printed: its number of low bits, its decoding."""
-    return Lehmer(n, clients, PHI, low_bits="paper", max_samples=samples, decode="paper")
-
-
 RULES: dict[tuple[str, str], Rule] = {
-    ("Borda", "federated"): by_scheme(lambda n, clients, _: Borda(n, clients, PHI)),
-    ("Lehmer", "federated"): by_scheme(paper_lehmer),
+    ("Borda", "federated"): by_scheme(lambda n, clients, _: algorithm_2(n, clients, PHI)),
+    ("Lehmer", "federated"): by_scheme(
+        lambda n, clients, samples: algorithm_3(n, clients, PHI, samples)
+    ),
     ("Lehmer, nearest", "federated"): by_scheme(lambda n, clients, _: Lehmer(n, clients, PHI)),
     ("Footrule", "federated"): federated_footrule,
     ("Kemeny", "federated"): federated_kemeny,
@@ -71,6 +68,7 @@ RULES: dict[tuple[str, str], Rule] = {
     ("Footrule", "centralized"): by_method("footrule"),
     ("Kemeny", "centralized"): by_method("kemeny"),
 }
+"""What is compared, by the columns ``method`` and ``where`` of the table."""
 
 
 class Real(Figure):
@@ -79,20 +77,20 @@ class Real(Figure):
     Parameters
     ----------
     name, title : str
-        As of every figure.
+        As for every figure.
     files : sequence of str
-        Names of the files it is made of.
+        Names of the data files.
     read : callable
-        Makes rankings of the files' paths, or a list of them: one for each client.
+        Reads the files: all rankings, or a list of the rankings of each client.
     clients : int
-        How many.
+        Number of clients.
     dealt : bool
-        Whether the rankings are dealt out to the clients at random, anew in each repetition.
-        If not, repetitions only break ties anew.
+        Whether every repetition deals the rankings out to the clients at random. If not,
+        repetitions differ only in how ties are broken.
     steps : int
-        How many growing subsets.
+        Number of growing subsets.
     repetitions : int
-        How many by default.
+        Number of repetitions, by default.
     """
 
     def __init__(
@@ -111,9 +109,9 @@ class Real(Figure):
         self.steps, self.repetitions = steps, repetitions
 
     def parts(self, options: Options) -> Sequence[Row]:
-        """Take one size of the subsets at a time."""
+        """List one part per size of the subsets."""
         held = self.load(options)
-        if isinstance(held, list):  # the paper's way for clients of unequal size
+        if isinstance(held, list):  # clients of unequal size, as in the paper
             return [{"step": step} for step in range(1, self.steps + 1)]
         most = -(-len(held) // self.clients)
         sizes = np.unique(np.geomspace(1, most, self.steps).round().astype(int))
@@ -125,22 +123,22 @@ class Real(Figure):
         return cached(self.read, paths, digest(paths))
 
     def stamp(self, options: Options) -> Row:
-        """Tell rows that were made of other files apart, too."""
+        """Return the common columns, and a digest of the files."""
         return super().stamp(options) | {
             "data": digest(locate(self.name, self.files, options.data))
         }
 
     def subsets(self, step: int, repetition: int, options: Options) -> list[Rankings]:
-        """Cut out what the clients hold: the beginning of what is theirs."""
+        """Return what the clients hold at one step: the first of their rankings."""
         held = self.load(options)
         if isinstance(held, list):
             return [part[: -(-len(part) * step // self.steps)] for part in held]
-        # Dealt out in random order: a file may be sorted.
+        # In random order, since a file may be sorted.
         dealt = self.rng(options, "split", repetition).permutation(len(held))
         return [held[share[:step]] for share in np.array_split(dealt, self.clients)]
 
     def steps_of(self, options: Options) -> int:
-        """Go rule by rule, in every repetition."""
+        """Count one step per rule and repetition."""
         return self.repeated(options) * len(RULES)
 
     def run(self, part: Row, options: Options, advance: Callable[[], None]) -> list[Row]:
@@ -175,45 +173,41 @@ class Real(Figure):
 
     def draw(self, rows: Sequence[Row]) -> Any:
         """Draw one panel."""
-        from fedrank.experiments import pictures  # noqa: PLC0415  an extra
+        from fedrank.experiments import pictures  # noqa: PLC0415  needs the extra plot
 
         first, last = rows[0], rows[-1]
         if self.dealt:
-            places = {row["step"]: row["used"] / self.clients for row in rows}
-        else:  # several subsets may have as many samples at the smallest client
-            places = {row["step"]: row["step"] * last["samples"] / self.steps for row in rows}
-        title = f"{self.title}: {first['n']} items, {first['total']:,} rankings"
+            x = {row["step"]: row["used"] / self.clients for row in rows}
+        else:  # several subsets may give the smallest client the same number of samples
+            x = {row["step"]: row["step"] * last["samples"] / self.steps for row in rows}
+        sizes = f"{first['n']} items, {first['total']:,} rankings, {self.clients} clients"
         return pictures.panels(
-            {
-                f"{title}, {self.clients} clients": [
-                    row | {"x": places[row["step"]]} for row in rows
-                ]
-            },
-            None,
+            {sizes: [row | {"x": x[row["step"]]} for row in rows]},
+            self.title,
             "x",
-            "samples a client" if self.dealt else "samples of the smallest client",
+            "samples per client" if self.dealt else "samples of the smallest client",
             "mean Kendall distance to all rankings, over n",
             close=True,
         )
 
 
 def locate(name: str, files: Sequence[str], folder: Path | None) -> tuple[Path, ...]:
-    """Find the files of a data set, or say how to get them."""
+    """Find the files of a data set, or explain how to get them."""
     place = (folder or data.data_folder()) / data.CATALOGUE[name].folder
-    into = "" if folder is None else f" with --folder {shlex.quote(str(folder))}"
+    into = "" if folder is None else f" into {folder}"
     for file in files:
         if not (place / file).is_file():
             raise FileNotFoundError(
-                f"{file} is not in {place}: 'fedrank data fetch {name}'{into} gets it or tells "
-                "how; --data says where data are"
+                f"{file} is not in {place}: get it{into} with 'fedrank data fetch {name}', or name "
+                "the data folder that holds it"
             )
     return tuple(place / file for file in files)
 
 
 def digest(paths: Sequence[Path]) -> str:
-    """Name the files' content: the beginning of a SHA-256 over theirs.
+    """Return the beginning of a SHA-256 over the files' contents.
 
-    The mark before it keeps a table from taking it for a number.
+    The prefix keeps a table from reading it as a number.
 
     Examples
     --------
@@ -227,7 +221,7 @@ def digest(paths: Sequence[Path]) -> str:
 
 @cache
 def content_hash(path: Path, _size: int, _changed: int) -> bytes:
-    """Hash a file once, as long as it looks the same."""
+    """Hash a file once, as long as its size and modification time stay the same."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
 
@@ -236,19 +230,19 @@ def content_hash(path: Path, _size: int, _changed: int) -> bytes:
 def cached(
     read: Callable[[list[Path]], Rankings | list[Rankings]], paths: tuple[Path, ...], _content: str
 ) -> Rankings | list[Rankings]:
-    """Read once what every part needs, and again if the files hold something else."""
+    """Read once what every part needs, and again if the contents change."""
     return read(list(paths))
 
 
 def regions(paths: list[Path]) -> list[Rankings]:
-    """Read Sushi: a client a region, samples in file order."""
+    """Read Sushi: one client per region, samples in file order."""
     return list(data.read_sushi(paths[0], paths[1]).values())
 
 
-FIGURES: tuple[Figure, ...] = (
+FIGURES: tuple[Real, ...] = (
     Real(
         "sushi",
-        "Sushi",
+        "Algorithms 1 to 3 on Sushi",
         ("sushi3a.5000.10.order", "sushi3.udata"),
         regions,
         clients=10,
@@ -258,7 +252,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     Real(
         "jester",
-        "Jester",
+        "Algorithms 1 to 3 on Jester",
         ("jester_dataset_1_1.zip", "jester_dataset_1_2.zip"),
         data.read_jester,
         clients=50,
@@ -268,7 +262,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     Real(
         "luad",
-        "TCGA LUAD",
+        "Algorithms 1 to 3 on TCGA LUAD",
         ("LUAD_fpkm_landmark978.tsv.gz",),
         lambda paths: data.read_expression(paths[0]),
         clients=10,
@@ -278,7 +272,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     Real(
         "lusc",
-        "TCGA LUSC (a small stand-in)",
+        "Algorithms 1 to 3 on TCGA LUSC (a small substitute)",
         ("LUSC_rsem_landmark926_35tumours.tsv.gz",),
         lambda paths: data.read_expression(paths[0]),
         clients=10,
@@ -288,7 +282,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     Real(
         "maine",
-        "Maine 2018, governor's primary",
+        "Algorithms 1 to 3 on Maine 2018, governor's primary",
         ("Maine_06122018_DemocraticPrimaryforGovernor.csv",),
         lambda paths: data.read_ballots(paths[0], rng=0),
         clients=50,

@@ -1,39 +1,40 @@
-"""Make figures: compute what is missing, write it down, draw it."""
+"""Make figures: compute the rows that are missing, write the table, draw the picture."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fedrank._progress import Progress
-from fedrank.experiments import bins, real, study, synthetic, table
+from fedrank.experiments import ablations, bins, real, synthetic, table
 from fedrank.experiments.figure import Figure, Options, Row
 
 FIGURES: dict[str, Figure] = {
     figure.name: figure
-    for figure in (bins.Bins(), *synthetic.FIGURES, *real.FIGURES, *study.FIGURES)
+    for figure in (bins.Bins(), *synthetic.FIGURES, *real.FIGURES, *ablations.FIGURES)
 }
 """Every figure, by name."""
+
 GROUPS = {
     "all": tuple(FIGURES),
     "synthetic": tuple(figure.name for figure in synthetic.FIGURES),
     "real": tuple(figure.name for figure in real.FIGURES),
-    "beyond": tuple(figure.name for figure in study.FIGURES),
+    "beyond": tuple(figure.name for figure in ablations.FIGURES),
 }
 FORMATS = ("png", "svg", "pdf")
 
 
 @dataclass(frozen=True)
 class Made:
-    """What became of a figure.
+    """The files of a figure, or why it could not be made.
 
     Attributes
     ----------
     name : str
-        The figure.
+        Name of the figure.
     table : path
-        Its CSV; None if it could not be made.
+        Its CSV file; None if it could not be made.
     pictures : tuple of path
-        What was drawn.
+        Its pictures.
     problem : str, optional
         Why it could not be made.
     """
@@ -69,11 +70,12 @@ def reproduce(
     options: Options = Options(),  # noqa: B008  frozen
     formats: Sequence[str] = ("png", "svg"),
 ) -> list[Made]:
-    """Make figures: a tidy CSV of each, and pictures.
+    """Make figures: a tidy CSV file per figure, and pictures.
 
-    What is in a table already is kept if it was made with the same seed, number of repetitions
-    and version, of the same data; so a run that was stopped goes on where it was. Pictures of
-    a table that changes are deleted.
+    The paper's own algorithms are in the figures under their numbers: Algorithm 1 (Borda,
+    centralized), Algorithm 2 (Borda, quantized) and Algorithm 3 (Lehmer). Rows that are already in
+    a table are kept if seed, number of repetitions, version and data are the same; so a run that
+    was stopped continues where it was. If a table changes, its old pictures are deleted.
 
     Parameters
     ----------
@@ -82,20 +84,20 @@ def reproduce(
     out : path
         Folder for the files.
     options : Options
-        Seed, repetitions, and where real data are.
+        Seed, repetitions, and the folder of the real data.
     formats : sequence of str
-        "png", "svg", "pdf"; none for tables alone.
+        "png", "svg", "pdf"; empty for tables only.
 
     Returns
     -------
     made : list of Made
-        One for each figure. In a group, a figure whose data are missing is passed over with
-        its reason; asked for by its own name, that is an error.
+        One per figure. A figure of a group whose data are missing is skipped, and ``problem``
+        says why; a figure that was named itself is an error.
 
     Raises
     ------
     ValueError
-        If a name is unknown, or there is no such data folder.
+        If a name is unknown, or the data folder does not exist.
     FileNotFoundError
         If data are missing.
 
@@ -111,7 +113,7 @@ def reproduce(
     if options.repetitions is not None and options.repetitions < 1:
         raise ValueError(f"repetitions must be at least 1, not {options.repetitions}")
     if options.data is not None and not options.data.is_dir():
-        raise ValueError(f"there is no folder {options.data} of data: see --data")
+        raise ValueError(f"the data folder {options.data} does not exist")
     folder = Path(out)
     table.writable(folder)
     made = []
@@ -126,7 +128,7 @@ def reproduce(
 
 
 def make(figure: Figure, folder: Path, options: Options, formats: Sequence[str]) -> Made:
-    """Compute the parts that are missing, writing the table after each; then draw."""
+    """Compute the parts that are missing, and write the table after each; then draw."""
     path = folder / f"{figure.name}.csv"
     kept = table.matching(table.load(path), figure.stamp(options))
     parts = figure.parts(options)
@@ -140,20 +142,23 @@ def make(figure: Figure, folder: Path, options: Options, formats: Sequence[str])
             else:
                 rows += figure.run(part, options, progress.advance)
                 replace(path, rows + later(kept, rows))
-    if table.load(path) != rows:  # rows of parts that are no longer there
+    if table.load(path) != rows:  # the file has rows of parts that no longer exist
         replace(path, rows)
     return Made(figure.name, path, draw(figure, rows, folder, formats))
 
 
 def replace(path: Path, rows: Sequence[Row]) -> None:
-    """Write a table; pictures of what it was go first, so that none outlives it by a stop."""
+    """Delete the pictures of the old table, then write the new one.
+
+    In this order, since a run may be stopped in between: no picture shows an older table.
+    """
     for suffix in FORMATS:
         path.with_suffix(f".{suffix}").unlink(missing_ok=True)
     table.save(path, rows)
 
 
 def later(kept: list[Row], rows: list[Row]) -> list[Row]:
-    """Return rows of an earlier run that this one has not come to yet."""
+    """Return rows of an earlier run that this one has not reached yet."""
     return [row for row in kept if row not in rows]
 
 
@@ -164,7 +169,7 @@ def draw(
     paths = tuple(folder / f"{figure.name}.{suffix}" for suffix in formats)
     due = [path for path in paths if not path.exists()]
     if due:
-        from fedrank import plots  # noqa: PLC0415  an extra
+        from fedrank import plots  # noqa: PLC0415  needs the extra plot
 
         drawn = figure.draw(rows)
         for path in due:

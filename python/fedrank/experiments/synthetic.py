@@ -1,4 +1,4 @@
-"""The synthetic panels: how far from the center the consensus of Mallows samples is."""
+"""The synthetic panels: Algorithms 1 to 3 on Mallows samples, whose center is known."""
 
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -7,21 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank.experiments.algorithms import algorithm_2, algorithm_3
 from fedrank.experiments.figure import Figure, Options, Row, summary
 from fedrank.planning.simulate import simulate
-from fedrank.schemes import Borda, Lehmer, Scheme
+from fedrank.schemes import Lehmer, Scheme
 
 PHIS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 SIZES = (10, 20)
 CENTERS = ("identity", "authors", "random")
 SWEEPS = ("samples", "clients")
 STEPS = range(1, 51)
-FIXED = 10  # clients where samples vary, samples where clients do
-SWAPS = {10: (2, 5), 20: (2, 5, 14, 18)}  # the authors swap these places of e with the next
+FIXED = 10  # clients where samples vary, samples per client where clients vary
+SWAPS = {10: (2, 5), 20: (2, 5, 14, 18)}  # positions of e that the authors swap with the next one
 
 
 def center_of(name: str, n: int) -> NDArray[np.int64] | None:
-    """Return the center that a name stands for; None for a new one in every repetition.
+    """Return the center of this name; None means a new one in every repetition.
 
     Examples
     --------
@@ -31,17 +32,16 @@ def center_of(name: str, n: int) -> NDArray[np.int64] | None:
     if name == "random":
         return None
     center = np.arange(n)
-    for place in SWAPS[n] if name == "authors" else ():
-        center[[place, place + 1]] = center[[place + 1, place]]
+    for item in SWAPS[n] if name == "authors" else ():
+        center[[item, item + 1]] = center[[item + 1, item]]
     return center
 
 
 def rules_of(n: int, phi: float, clients: int, samples: int) -> dict[tuple[str, str], Scheme | str]:
-    """Return what is compared, by method and by whether the rankings stay where they are."""
-    paper = Lehmer(n, clients, phi, low_bits="paper", max_samples=samples, decode="paper")
+    """Return what is compared, by the columns ``method`` and ``where`` of the table."""
     return {
-        ("Borda", "federated"): Borda(n, clients, phi),
-        ("Lehmer", "federated"): paper,
+        ("Borda", "federated"): algorithm_2(n, clients, phi),
+        ("Lehmer", "federated"): algorithm_3(n, clients, phi, samples),
         ("Lehmer, nearest", "federated"): Lehmer(n, clients, phi),
         ("Borda", "centralized"): "borda",
         ("Lehmer", "centralized"): "lehmer",
@@ -50,7 +50,7 @@ def rules_of(n: int, phi: float, clients: int, samples: int) -> dict[tuple[str, 
 
 
 class Synthetic(Figure):
-    """Mean distance to the center for each dispersion, against samples or against clients."""
+    """Mean distance to the center per dispersion, against samples or against clients."""
 
     repetitions = 100
 
@@ -58,15 +58,15 @@ class Synthetic(Figure):
         self.n, self.center, self.sweep = n, center, sweep
         self.name = f"synthetic-n{n}-{center}-{sweep}"
         said = {"identity": "= e", "authors": "≠ e (the authors')", "random": "random"}[center]
-        fixed = f"L = {FIXED} clients" if sweep == "samples" else f"{FIXED} samples a client"
-        self.title = f"{n} items, center {said}, {fixed}"
+        fixed = f"L = {FIXED} clients" if sweep == "samples" else f"{FIXED} samples per client"
+        self.title = f"Algorithms 1 to 3: {n} items, center {said}, {fixed}"
 
     def parts(self, _: Options) -> Sequence[Row]:
-        """Take one dispersion at a time."""
+        """List one part per dispersion."""
         return [{"phi": phi} for phi in PHIS]
 
     def steps_of(self, _: Options) -> int:
-        """Go point by point."""
+        """Count one step per point."""
         return len(STEPS)
 
     def run(self, part: Row, options: Options, advance: Callable[[], None]) -> list[Row]:
@@ -78,7 +78,7 @@ class Synthetic(Figure):
         return rows
 
     def point(self, phi: float, step: int, options: Options) -> list[Row]:
-        """Simulate all rules at one point, with samples of its own."""
+        """Simulate all rules at one point, on the same samples."""
         sizes = {"clients": FIXED, "samples": FIXED, self.sweep: step}
         rules = rules_of(self.n, phi, **sizes)
         center = center_of(self.center, self.n)
@@ -107,10 +107,10 @@ class Synthetic(Figure):
         ]
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """Draw a panel for each dispersion."""
-        from fedrank.experiments import pictures  # noqa: PLC0415  an extra
+        """Draw one panel per dispersion."""
+        from fedrank.experiments import pictures  # noqa: PLC0415  needs the extra plot
 
-        label = "samples a client" if self.sweep == "samples" else "clients"
+        label = "samples per client" if self.sweep == "samples" else "clients"
         panels = {
             f"φ = {phi}": [row for row in rows if row["phi"] == phi]
             for phi in sorted({row["phi"] for row in rows})

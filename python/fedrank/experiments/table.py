@@ -1,4 +1,4 @@
-"""Tidy tables: CSV files that are always whole."""
+"""Tidy tables: CSV files that are written whole or not at all."""
 
 import csv
 import os
@@ -10,14 +10,14 @@ from fedrank.experiments.figure import Row
 
 
 def save(path: Path, rows: Sequence[Row]) -> None:
-    """Write rows, whose columns are those of the first."""
+    """Write rows; the first one defines the columns."""
     lines = [list(rows[0]), *([row[column] for column in rows[0]] for row in rows)]
     text = "".join(",".join(cell(value) for value in line) + "\n" for line in lines)
     write_whole(path, text.encode())
 
 
 def cell(value: object) -> str:
-    """Text of one value, quoted where a comma is in it.
+    """Write one value as text, quoted if it contains a comma, a quote or a line break.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def cell(value: object) -> str:
 
 
 def load(path: Path) -> list[Row]:
-    """Read rows, numbers as numbers; none if there is no such file, or it is damaged."""
+    """Read rows, numbers as numbers; no rows if the file is missing or damaged."""
     if not path.exists():
         return []
     try:
@@ -43,7 +43,7 @@ def load(path: Path) -> list[Row]:
 
 
 def value(text: str) -> int | float | str:
-    """Tell numbers from words.
+    """Read a number as a number, anything else as text.
 
     Examples
     --------
@@ -59,12 +59,12 @@ def value(text: str) -> int | float | str:
 
 
 def matching(rows: Iterable[Row], columns: Row) -> list[Row]:
-    """Return the rows that have these values in these columns."""
+    """Return the rows with these values in these columns."""
     return [row for row in rows if all(row.get(name) == v for name, v in columns.items())]
 
 
 def writable(folder: Path) -> None:
-    """Complain before any work is done if nothing can be written there."""
+    """Make a folder, and check before any work is done that it can be written to."""
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"cannot write to {folder}: give another folder with --out")
+        raise PermissionError(f"no permission to write to {folder}: choose another folder")

@@ -1,4 +1,4 @@
-"""Trials on made-up data: how far from the truth each rule ends."""
+"""Trials on simulated rankings: how far from the true center each rule ends."""
 
 from collections.abc import Sequence
 
@@ -28,26 +28,26 @@ def simulate(
 ) -> NDArray[np.int64]:
     """Measure rules on Mallows samples whose center is known.
 
-    Each repetition draws ``samples`` rankings for each client and gives the same ones to every
-    rule. The schemes' messages are summed in the clear: masks change no sum.
+    Each repetition draws ``samples`` rankings per client and gives the same ones to every rule.
+    Messages of schemes are summed without masks, which change no sum.
 
     Parameters
     ----------
     rules : sequence of Scheme or str
-        Schemes for at least so many clients and samples, and names of methods that see all
-        the rankings: "borda", "lehmer" or "kemeny".
+        Schemes that allow so many clients and samples, and names of central methods, which see
+        all the rankings: "borda", "lehmer" or "kemeny".
     phi : float
         Dispersion of the rankings, in [0, 1].
     n : int, optional
-        Number of items; each repetition then draws a center of its own, uniformly.
+        Number of items; each repetition then draws its own center, uniformly.
     center : array_like of int, shape (n,), optional
         The center of all repetitions. Exactly one of ``n`` and ``center`` is given.
     clients, samples : int
-        Number of clients, and of rankings at each.
+        Number of clients, and of rankings per client.
     repetitions : int
-        How often.
+        Number of repetitions.
     rng : None, int or numpy.random.Generator
-        Where samples and broken ties come from.
+        Source of randomness for samples and ties.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def simulate(
     Raises
     ------
     ValueError
-        If a parameter is out of range, or a rule is not known.
+        If a parameter is out of range, or a rule is unknown.
 
     Examples
     --------
@@ -81,11 +81,15 @@ def simulate(
     for rule in rules:
         if isinstance(rule, Scheme):
             if rule.kind not in SCHEMES:
-                raise ValueError(f"a {rule.kind} scheme has no one round to simulate")
+                raise ValueError(
+                    f"only {' and '.join(SCHEMES)} schemes can be simulated, not {rule.kind}"
+                )
             if rule.clients < many:
-                raise ValueError(f"{rule} is for {rule.clients} clients at most, not {clients}")
+                raise ValueError(f"{rule} allows at most {rule.clients} clients, not {clients}")
         elif rule not in METHODS:
-            raise ValueError(f"{rule!r} is not a rule: give a scheme, or one of {METHODS}")
+            raise ValueError(
+                f"{rule!r} is not a rule: give a scheme, or one of {', '.join(METHODS)}"
+            )
     if not rules:
         raise ValueError("give at least one rule")
     found = _core.simulate(

@@ -1,8 +1,8 @@
 """What the paper's theorems promise: samples that suffice, and bits that are sent (M12).
 
-Each result tells what the paper prints and what its proofs support; where the two differ, the
-proof is the one to rely on. All logarithms are natural, unless it says bits. The bounds are for
-comparing methods, not for planning: they ask for millions of rankings where tens do.
+Each result gives what the paper prints and what its proofs support; where the two differ, rely on
+the proof. Logarithms are natural, except in numbers of bits. The bounds are for comparing
+methods, not for planning: they ask for millions of rankings where tens are enough.
 """
 
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ __all__ = [
 
 METHODS = ("borda", "lehmer")
 DECAYS = "phi + phi**2 < 1 + phi**n"
-"""What the theorems on Lehmer codes need."""
+"""The condition of the theorems on Lehmer codes."""
 
 
 class NoTheoremError(ValueError):
-    """No theorem of the paper covers this; the message says what does."""
+    """No theorem of the paper covers these parameters; the message says what to use instead."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class Samples:
     theorem : int
         Its number in the paper: 1 and 2 are Borda, 3 and 4 Lehmer, the even ones federated.
     printed : int
-        Rankings, in all (1, 3) or at every client (2, 4), as the paper prints it.
+        Rankings in total (1, 3) or per client (2, 4), as the paper prints the bound.
     proved : int
-        The same, as its proof supports it.
+        The same, as the proof supports it.
     terms : dict of str to float
-        What the numbers are made of: ``printed`` and ``proved`` are the largest of the terms so
-        named, rounded up.
+        The terms of the bounds: ``printed`` and ``proved`` are the largest of the terms whose
+        names begin so, rounded up.
     conditions : dict of str to bool
         Conditions, and whether they hold.
 
@@ -66,23 +66,23 @@ class Samples:
 
 @dataclass(frozen=True)
 class MessageBits:
-    """Bits that a federated consensus sends, by formula and really.
+    """Bits that a federated consensus sends, by formula and as counted.
 
     Attributes
     ----------
     theorem : int
         The theorem that has the formula: 2 or 4.
     printed : float
-        Bits of all clients, as the paper prints it.
+        Bits of all clients together, as the paper prints the formula.
     proved : int
-        Bits of all clients when sums may not wrap and no slot is sent that cannot be used (M6, M8).
+        Bits of all clients together if no sum wraps and no useless slot is sent (M6, M8).
     client_bits : int
         Bits of one client's message, counted by the scheme itself.
     client_bytes : int
-        Bytes that hold them. Secure aggregation adds keys, shares and headers, which
+        The same in whole bytes. Secure aggregation adds keys, shares and headers, which
         `fedrank.federate` counts.
     terms : dict of str to float
-        What the formulas are made of.
+        The terms of the formulas.
     conditions : dict of str to bool
         Conditions, and whether they hold.
 
@@ -107,7 +107,7 @@ def decay(n: int, phi: float) -> float:
     Parameters
     ----------
     n : int
-        Items.
+        Number of items.
     phi : float
         Dispersion.
 
@@ -135,20 +135,20 @@ def low_bits(n: int, phi: float, clients: int, max_samples: int, epsilon: float 
     Parameters
     ----------
     n : int
-        Items.
+        Number of items.
     phi : float
         Dispersion.
     clients : int
-        Most clients that take part.
+        Largest number of clients.
     max_samples : int
-        Most rankings that a client holds.
+        Largest number of rankings per client.
     epsilon : float
-        Probability that a digit is further off.
+        Probability that a digit differs by more.
 
     Raises
     ------
     ValueError
-        Where ``phi + phi**2 < 1 + phi**n`` does not hold.
+        If ``phi + phi**2 < 1 + phi**n`` does not hold.
 
     Examples
     --------
@@ -169,24 +169,24 @@ def samples(method: str, n: int, phi: float, delta: float, clients: int | None =
     method : {"borda", "lehmer"}
         How the rankings are aggregated.
     n : int
-        Items.
+        Number of items.
     phi : float
         Dispersion, above 0 and below 1; for Lehmer, ``phi + phi**2 < 1 + phi**n``.
     delta : float
         Probability of failure, above 0 and below 1. Theorem 4 fails with the ``epsilon`` of
         `low_bits` on top.
     clients : int, optional
-        How many share the rankings; the result is then for each. By default all are in one place.
+        Number of clients; the result is then per client. By default all rankings are in one place.
 
     Returns
     -------
     found : Samples
-        What the paper prints and what it proves.
+        What the paper prints, and what it proves.
 
     Raises
     ------
     ValueError
-        Where no theorem applies; the message says what does.
+        If no theorem applies; the message says what to use instead.
 
     Examples
     --------
@@ -276,23 +276,23 @@ def message_bits(
     max_samples: int | None = None,
     epsilon: float = 0.01,
 ) -> MessageBits:
-    """Bits that all clients send, as the paper prints it, as it must be, and as it is.
+    """Bits that clients send: as the paper prints them, as they must be, and as they are.
 
     Parameters
     ----------
     method : {"borda", "lehmer"}
         Quantized Borda (M6), or Lehmer coding with the paper's `low_bits` (M8).
     n : int
-        Items.
+        Number of items.
     phi : float
         Dispersion, below 1; for Lehmer, ``phi + phi**2 < 1 + phi**n``.
     clients : int
-        How many send.
+        Number of clients.
     max_samples : int, optional
-        Most rankings that a client holds; needed for Lehmer. For Borda it adds the term
+        Largest number of rankings per client; required for Lehmer. For Borda it adds the term
         ``"exact"``: bits without quantizing.
     epsilon : float
-        Probability that a digit is further off than Lehmer's one-hot part allows.
+        Probability that a digit differs by more than Lehmer's one-hot part allows.
 
     Returns
     -------
@@ -302,7 +302,7 @@ def message_bits(
     Raises
     ------
     ValueError
-        Where the formula does not apply; the message says what does.
+        If the formula does not apply; the message says what to use instead.
 
     Examples
     --------
@@ -342,10 +342,10 @@ def message_bits(
 
 
 def one_minus_decay(n: int, phi: float) -> float:
-    """Compute ``1 - p``, or say why there is no such theorem.
+    """Compute ``1 - p``, or explain why no theorem applies.
 
-    It is ``(1 - phi - phi**2 + phi**n) / (1 + Σ_{u=3}^{n} phi**u)``, and the numerator is taken
-    exactly, since beside the golden ratio it is all rounding error.
+    It is ``(1 - phi - phi**2 + phi**n) / (1 + Σ_{u=3}^{n} phi**u)``, and the numerator is computed
+    exactly, since near the golden ratio only rounding errors would be left.
 
     Examples
     --------
@@ -375,11 +375,11 @@ def log_inverse(p: float, gap: float) -> float:
 
 
 def check_method(method: str) -> None:
-    """Refuse methods without a theorem."""
+    """Check that the method has theorems."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
 
 
 def as_total(clients: int, max_samples: int) -> int:
-    """Most rankings there can be in all."""
+    """Return the largest total number of rankings."""
     return whole("clients", clients) * whole("max_samples", max_samples)

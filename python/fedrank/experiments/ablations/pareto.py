@@ -1,0 +1,160 @@
+"""Bits against error: how much each scheme achieves for what a client sends (M14)."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fedrank.experiments.ablations.base import (
+    Ablation,
+    Clients,
+    Variant,
+    mallows_trial,
+    real_trial,
+    summed,
+)
+from fedrank.experiments.ablations.borda import QUANTIZERS
+from fedrank.experiments.ablations.lehmer import lehmer_scheme
+from fedrank.experiments.figure import Figure, Row
+from fedrank.experiments.real import PHI
+from fedrank.experiments.table import matching
+from fedrank.protocol.federate import federate
+from fedrank.schemes import Borda, ConsensusScheme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WINDOWS = (1, 2, 4, 8, 16, 32, 64)  # of refinement
+MAX_ROUNDS = 15  # of refinement
+
+
+def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
+    """Try every scheme with all its settings."""
+    n, clients, most = parts[0].shape[1], len(parts), max(map(len, parts))
+    schemes: list[tuple[str, str, ConsensusScheme]] = [
+        ("Borda", f"phi {phi:g}", Borda(n, clients, phi)) for phi in QUANTIZERS
+    ]
+    exact = Borda(n, clients, quantize=False, max_samples=most)
+    schemes.append(("Borda, exact", "exact", exact))
+    schemes += [
+        ("Lehmer", f"I {low_bits}", lehmer_scheme(n, clients, low_bits))
+        for low_bits in range((n - 1).bit_length() + 1)
+    ]
+    for method, setting, scheme in schemes:
+        labels = {"method": method, "setting": setting}
+        yield Variant(labels, summed(scheme, parts, rng), scheme.message_bits)
+    refinements: dict[str, Row] = {
+        "Refine": {"max_samples": most},
+        "Refine, rounds": {"max_samples": most, "rounds": MAX_ROUNDS},
+        "Refine, majority": {"majority": True},
+        "Refine, majority, rounds": {"majority": True, "rounds": MAX_ROUNDS},
+    }
+    for (method, options), window in product(refinements.items(), WINDOWS):
+        if window >= n:
+            continue
+        found = federate(parts, "kemeny", secure=False, rng=rng, phi=PHI, window=window, **options)
+        bits = sum(each.study.scheme.message_bits for each in found.rounds)
+        yield Variant({"method": method, "setting": f"w {window}"}, found.consensus.ranks, bits)
+
+
+def frontier(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that no other row beats in both bits and error, from few bits to many.
+
+    Examples
+    --------
+    >>> points = [(1, 5), (2, 6), (3, 2)]
+    >>> [row["bits"] for row in frontier([{"bits": b, "mean": m} for b, m in points])]
+    [1, 3]
+    """
+    best: list[Row] = []
+    for row in sorted(rows, key=lambda row: (row["bits"], row["mean"])):
+        if not best or row["mean"] < best[-1]["mean"]:
+            best.append(row)
+    return best
+
+
+def draw(rows: Sequence[Row]) -> Any:
+    """Draw the error against bits, and the frontier.
+
+    Objectives differ only in late digits, so they are drawn as differences from the best one.
+    """
+    from fedrank.experiments.ablations import panels  # noqa: PLC0415  needs the extra plot
+
+    real = "data" in rows[0]
+    styles: dict[str, panels.Style] = {
+        "Borda": (panels.BLUE, "o", ""),
+        "Borda, exact": (panels.BLUE, "*", ""),
+        "Lehmer": (panels.ORANGE, "v", ""),
+        "Refine": (panels.PURPLE, "D", ""),
+        "Refine, rounds": (panels.BLACK, "X", ""),
+        "Refine, majority": (panels.GREEN, "^", ""),
+        "Refine, majority, rounds": (panels.SKY, "P", ""),
+    }
+
+    def fill(axes: "Axes", rows: Sequence[Row]) -> None:
+        least = min(row["mean"] for row in rows) if real else 0.0
+        best = frontier(rows)
+        axes.step(
+            [row["bits"] for row in best],
+            [row["mean"] - least for row in best],
+            color=panels.GREY,
+            where="post",
+            linewidth=1,
+            zorder=1,
+        )
+        for name, (colour, marker, _) in styles.items():
+            points = matching(rows, {"method": name})
+            axes.plot(
+                [row["bits"] for row in points],
+                [row["mean"] - least for row in points],
+                linestyle="",
+                color=colour,
+                marker=marker,
+                markersize=6,
+            )
+        for number, row in enumerate(best):  # alternately above and below, so that none overlap
+            axes.annotate(
+                row["setting"],
+                (row["bits"], row["mean"] - least),
+                (4, 4) if number % 2 or row["mean"] < least + 1e-4 else (-5, -11),
+                textcoords="offset points",
+                fontsize=7,
+            )
+        panels.log_scale(axes)
+        axes.set_yscale("symlog", linthresh=1e-4 if real else 1e-2, linscale=0.4)
+        axes.set_ylim(0, 2 * (max(row["mean"] for row in rows) - least))
+
+    return panels.grid(
+        panels.by_panel(
+            rows,
+            panels.panel_of if real else lambda row: f"{row['samples']} samples per client",
+        ),
+        2,
+        fill,
+        styles,
+        "bits per client, all rounds",
+        "objective, above the best found" if real else panels.DISTANCE,
+    )
+
+
+FIGURES: tuple[Figure, ...] = (
+    Ablation(
+        "pareto",
+        "What a bit buys: real data",
+        20,
+        [{"data": "jester"}, {"data": "luad"}],
+        real_trial,
+        compare_all,
+        draw,
+    ),
+    Ablation(
+        "pareto-mallows",
+        "What a bit buys: 50 items, φ = 0.6, any center, 10 clients",
+        200,
+        [{"n": 50, "center": "random", "phi": 0.6, "samples": samples} for samples in (5, 20)],
+        mallows_trial,
+        compare_all,
+        draw,
+    ),
+)

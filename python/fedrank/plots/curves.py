@@ -1,0 +1,292 @@
+"""Curves: errors of methods, and what a planner measured."""
+
+import csv
+import os
+from collections.abc import Iterable, Mapping
+from math import ceil, floor, isfinite, log10
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import StrMethodFormatter
+
+from fedrank._validation import as_list
+from fedrank.planning.plan import Plan
+from fedrank.plots._style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    METHODS,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    axes,
+    short,
+)
+
+MAX_MARKERS = 12  # markers on one curve
+
+
+def error_curves(
+    table: str | os.PathLike[str] | Iterable[Mapping[str, Any]],
+    x: str,
+    y: str = "mean",
+    by: str = "method",
+    se: str | None = None,
+    dashed: str | None = "where",
+    log: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw curves of means, federated methods solid and centralized ones dashed.
+
+    A method's name decides its colour and marker, which are the same in every figure. Every line
+    has its method, and federated or centralized, as its label.
+
+    Parameters
+    ----------
+    table : iterable of mappings, or path to a CSV file with a header
+        The points, one per row.
+    x, y : str
+        Columns of the coordinates.
+    by : str
+        Column of the method's name.
+    se : str, optional
+        Column of the standard error, drawn as a band of one standard error on either side. A
+        point without a value (empty or NaN) has no band.
+    dashed : str or None
+        Column that says ``federated`` (solid) or ``centralized`` (dashed); None draws all solid.
+    log : bool
+        Whether to draw ``y`` on a logarithmic axis. Below the smallest positive decade the axis
+        is linear, so that zeros show.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a value is not a number, or two rows are the same point.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"method": "Borda", "where": "federated", "samples": 1, "mean": 3.0, "se": 0.2},
+    ...     {"method": "Borda", "where": "federated", "samples": 5, "mean": 0.5, "se": 0.1},
+    ... ]
+    >>> ax = error_curves(rows, x="samples", se="se")
+    >>> ax.lines[0].get_ydata()
+    array([3. , 0.5])
+    """
+    curves = read_curves(table, x, y, by, se, dashed)
+    own = ax is None
+    ax = axes(ax, 8, 4.2)
+    styles = method_styles({method for method, _ in curves})
+    values = [mean for points in curves.values() for _, mean, _ in points]
+    lowest = min(0.0, *values)
+    for (method, central), points in curves.items():
+        xs, means, errors = np.array(points).T
+        colour, marker = styles[method]
+        ax.plot(
+            xs,
+            means,
+            color=colour,
+            linestyle="--" if central else "-",
+            linewidth=1.6,
+            marker=marker,
+            markersize=5,
+            markerfacecolor="white" if central else colour,
+            markevery=ceil(len(xs) / MAX_MARKERS),
+            label=f"{method}, {'centralized' if central else 'federated'}" if dashed else method,
+        )
+        if se is not None:
+            # Counts of errors are never negative, so the band stops at 0.
+            bottom = np.maximum(means - errors, lowest)
+            ax.fill_between(xs, bottom, means + errors, color=colour, alpha=0.18, linewidth=0)
+    least = 10.0 ** floor(log10(min((value for value in values if value > 0), default=1.0)))
+    if log and max(values) > 0:
+        ax.set_yscale("symlog", linthresh=least, linscale=0.5)
+    if lowest == 0:
+        top = ax.get_ylim()[1] if max(values) > 0 else 1.0
+        ax.set_ylim(-0.02 * top if ax.get_yscale() == "linear" else -0.2 * least, top)
+    ax.grid(color="#DDDDDD", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    error = "" if se is None else " ± standard error"
+    ax.set(xlabel=x.replace("_", " "), ylabel=y.replace("_", " ") + error)
+    curve_legend(ax, styles, {central for _, central in curves} if dashed else set(), own)
+    return ax
+
+
+def read_curves(
+    table: str | os.PathLike[str] | Iterable[Mapping[str, Any]],
+    x: str,
+    y: str,
+    by: str,
+    se: str | None,
+    dashed: str | None,
+) -> dict[tuple[str, bool], list[tuple[float, float, float]]]:
+    """Read the points (x, mean, standard error) of each curve, from left to right.
+
+    A curve's key is its method and whether the method is centralized.
+
+    Examples
+    --------
+    >>> read_curves([{"method": "Borda", "m": "2", "mean": 0}], "m", "mean", "method", None, None)
+    {('Borda', False): [(2.0, 0.0, 0.0)]}
+    """
+    if isinstance(table, str | os.PathLike):
+        with Path(table).open(encoding="utf-8-sig", newline="") as file:
+            rows: list[Any] = list(csv.DictReader(file))
+    else:
+        rows = as_list(table, "table")
+    if not rows:
+        raise ValueError("the table has no rows: there is nothing to draw")
+    curves: dict[tuple[str, bool], dict[float, tuple[float, float, float]]] = {}
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise ValueError(f"row {number} must be a mapping of columns to values, not {row!r}")
+        for column in filter(None, (x, y, by, se, dashed)):
+            if row.get(column) is None:
+                has = ", ".join(map(str, row))
+                raise ValueError(f"row {number} has no column {column!r}; it has {has}")
+        where = str(row[dashed]).lower() if dashed else "federated"
+        if where not in ("federated", "centralized"):
+            raise ValueError(
+                f"row {number}: {dashed} must be federated or centralized, not {row[dashed]!r}"
+            )
+        point = as_number(row, x, number)
+        error = as_number(row, se, number, unknown=True) if se else 0.0
+        if error < 0:
+            raise ValueError(f"row {number}: {se} must not be below 0, but is {error}")
+        curve = curves.setdefault((str(row[by]), where == "centralized"), {})
+        if point in curve:
+            raise ValueError(
+                f"row {number} is a second one for {row[by]}, {where}, {x} = {point:g}: "
+                "give only the rows of one panel"
+            )
+        curve[point] = (point, as_number(row, y, number), error)
+    return {key: [curve[point] for point in sorted(curve)] for key, curve in curves.items()}
+
+
+def as_number(row: Mapping[str, Any], column: str, number: int, unknown: bool = False) -> float:
+    """Read a finite number from a row; NaN is allowed if ``unknown``.
+
+    Examples
+    --------
+    >>> as_number({"mean": "0.5"}, "mean", 0)
+    0.5
+    """
+    if unknown and str(row[column]).strip().lower() in ("", "nan"):
+        return float("nan")
+    try:
+        value = float(row[column])
+    except (TypeError, ValueError):
+        value = float("nan")
+    if not isfinite(value):
+        raise ValueError(f"row {number}: {column} must be a number, not {row[column]!r}")
+    return value
+
+
+def method_styles(methods: set[str]) -> dict[str, tuple[str, str]]:
+    """Choose a colour and a marker per method: by its name, or a free one of this figure.
+
+    Examples
+    --------
+    >>> method_styles({"Borda", "ours"})
+    {'Borda': ('#0072B2', 'o'), 'ours': ('#888888', '*')}
+    """
+    if len(methods) > len(METHODS):
+        raise ValueError(
+            f"{len(methods)} methods in one figure cannot be told apart: "
+            f"give at most {len(METHODS)}"
+        )
+    keys = {name: "".join(filter(str.isalpha, name.lower())) for name in sorted(methods)}
+    known = {key: name for name, key in keys.items() if key in METHODS}
+    others = [name for name in keys if name not in known.values()]
+    free = [key for key in METHODS if key not in known]
+    chosen = {known[key]: METHODS[key] for key in METHODS if key in known}
+    return chosen | {name: METHODS[free.pop()] for name in others}
+
+
+def curve_legend(
+    ax: Axes, styles: Mapping[str, tuple[str, str]], central: set[bool], own: bool
+) -> None:
+    """Explain colours and dashes separately; beside the axes if we made the figure."""
+    handles = [
+        Line2D([], [], color=colour, marker=marker, markersize=5, label=short(method))
+        for method, (colour, marker) in styles.items()
+    ]
+    for dash, label in ((False, "federated"), (True, "centralized")):
+        if dash in central:
+            line = Line2D([], [], color="#444444", linestyle="--" if dash else "-", label=label)
+            handles.append(line)
+    location: dict[str, Any] = {"loc": "best"}
+    if own:
+        location = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
+    legend = ax.legend(handles=handles, frameon=not own, handlelength=3, **location)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def success(plans: Plan | Iterable[Plan], ax: Axes | None = None) -> Axes:
+    """Draw what a planner measured against the number of samples, with its interval and its goal.
+
+    Parameters
+    ----------
+    plans : Plan or iterable of Plan
+        Plans for the same goal; each one is a curve.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If no plan is given, or the goals differ.
+
+    Examples
+    --------
+    >>> from fedrank import plan
+    >>> ax = success(plan("borda", n=8, phi=0.5, clients=5, rng=0))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('samples per client', 'share of trials that recover the center')
+    """
+    listed = [plans] if isinstance(plans, Plan) else as_list(plans, "plans")
+    if not listed:
+        raise ValueError("no plans were given")
+    goals = {(plan.distance is None, plan.distance or 1 - plan.delta) for plan in listed}
+    if len(goals) > 1:
+        raise ValueError("the plans have different goals: draw plans of one goal together")
+    recovery, goal = goals.pop()
+    ax = axes(ax, 7.5, 4)
+    colours = [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY]
+    for number, plan in enumerate(listed):
+        colour = colours[number % len(colours)]
+        points = plan.points
+        xs = [point.samples for point in points]
+        label = f"{plan.method}, phi = {plan.phi:g}"
+        values = [point.value for point in points]
+        dash = "-" if number < len(colours) else "--"
+        ax.plot(xs, values, dash, color=colour, marker="o", markersize=4, label=label)
+        low, high = ([getattr(point, side) for point in points] for side in ("low", "high"))
+        ax.fill_between(xs, low, high, color=colour, alpha=0.18, linewidth=0)
+        if plan.samples is not None:
+            ax.axvline(plan.samples, color=colour, linewidth=0.8, linestyle=":")
+    ax.axhline(goal, color="#444444", linewidth=0.8)
+    ax.set_xscale("log", base=2)
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    share = "share of trials that recover the center"
+    ax.set(xlabel="samples per client", ylabel=share if recovery else "mean Kendall distance")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    return ax

@@ -1,0 +1,238 @@
+"""Pictures of messages: how many bits a client sends, and how Borda rounds what it sends."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil, floor, log10
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator, NullFormatter
+
+from fedrank._validation import as_list, as_phi, plural, whole
+from fedrank.mallows import Mallows
+from fedrank.plots._style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    axes,
+    short,
+)
+from fedrank.protocol.federate import FederatedConsensus
+from fedrank.schemes import Borda, Lehmer, Refine, Scheme
+
+Sender = Scheme | FederatedConsensus
+
+LIGHT_SKY = "#BFE1F6"
+
+
+def message_sizes(
+    senders: Sender | Sequence[Sender] | Mapping[Any, Sender],
+    ax: Axes | None = None,
+    samples: int = 1,
+) -> Axes:
+    """Draw how many bits each client sends, by segment, beside its raw rankings.
+
+    The axis is logarithmic: compare where bars end, not how long they are.
+
+    Parameters
+    ----------
+    senders : Borda, Lehmer or FederatedConsensus; a sequence or mapping of them
+        A scheme stands for the size of its message. A result stands for the most that one of its
+        surviving clients sent: message, keys, shares and framing. The keys of a mapping are the
+        names.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+    samples : int
+        Rankings per client, for the size of sending them as they are:
+        ``samples * n * ceil(log2(n))`` bits.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If the schemes have different numbers of items.
+
+    Examples
+    --------
+    >>> from fedrank import Borda, Lehmer
+    >>> ax = message_sizes([Borda(978, 10), Lehmer(978, 10, low_bits=4)], samples=50)
+    >>> [text.get_text() for text in ax.texts]
+    ['1.7 kB', '8.3 kB', '61.1 kB']
+    """
+    if isinstance(senders, Scheme | FederatedConsensus):
+        senders = [senders]
+    if isinstance(senders, Mapping):
+        names, given = [str(name) for name in senders], list(senders.values())
+    else:
+        given = as_list(senders, "senders")
+        names = [describe(sender) for sender in given]
+    if not given:
+        raise ValueError("no schemes were given")
+    bars = [parts(sender) for sender in given]
+    sizes = {scheme_of(sender).n for sender in given}
+    if len(sizes) > 1:
+        some = ", ".join(map(str, sorted(sizes)))
+        raise ValueError(f"the schemes are for different numbers of items: {some}")
+    n = sizes.pop()
+    names.append(plural(whole("samples", samples), "raw ranking"))
+    bars.append({"raw rankings": samples * n * ceil(np.log2(max(2, n)))})
+    kinds = list(dict.fromkeys(kind for bar in bars for kind in bar))
+    palette = dict(zip(kinds, (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION), strict=False))
+    palette["raw rankings"] = GREY
+    ax = axes(ax, 7.5, 1.5 + 0.45 * len(bars))
+    for kind in kinds:
+        rows = [row for row, bar in enumerate(bars) if kind in bar]
+        before = [sum(list(bars[row].values())[: list(bars[row]).index(kind)]) for row in rows]
+        widths = [bars[row][kind] for row in rows]
+        ax.barh(rows, widths, 0.7, before, color=palette[kind], edgecolor="white", label=kind)
+    totals = [sum(bar.values()) for bar in bars]
+    ax.axvline(totals[-1], color=GREY, linewidth=0.8, linestyle=":", zorder=0)
+    firsts = [bits for bar in bars for bits in list(bar.values())[:1] if bits]
+    ax.set_xscale("log")
+    ax.xaxis.set_minor_formatter(
+        NullFormatter()
+    )  # labels of minor ticks would overlap on a short axis
+    low = 10.0 ** (floor(log10(min(firsts))) - 1)
+    ax.set_xlim(low, low * max(10.0, max(totals) / low) ** 1.22)  # room for the labels
+    for row, total in enumerate(totals):
+        ax.annotate(
+            human(total),
+            (max(total, low), row),
+            (4, 0),
+            textcoords="offset points",
+            verticalalignment="center",
+        )
+    ax.set_yticks(range(len(bars)), [short(name) for name in names], parse_math=False)
+    ax.set_ylim(len(bars) - 0.5, -0.5)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set(xlabel="bits per client", ylabel="scheme")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, frameon=False)
+    return ax
+
+
+def scheme_of(sender: Sender) -> Scheme:
+    """Return the scheme of a sender."""
+    if isinstance(sender, FederatedConsensus):
+        return sender.study.scheme
+    if isinstance(sender, Scheme):
+        return sender
+    raise ValueError(f"{sender!r} is neither a scheme nor a federated result")
+
+
+def describe(sender: Sender) -> str:
+    """Name a scheme by its kind and its most important parameter.
+
+    Examples
+    --------
+    >>> from fedrank import Borda
+    >>> describe(Borda(5, 3))
+    'Borda'
+    """
+    scheme = scheme_of(sender)
+    name = scheme.kind.capitalize()
+    if isinstance(scheme, Lehmer):
+        name = f"Lehmer, I = {scheme.low_bits}"
+    elif isinstance(scheme, Borda) and not scheme.quantize:
+        name = "Borda, exact sums"
+    elif isinstance(scheme, Refine):
+        name = f"Refine, w = {scheme.window}"
+    return f"{name}, as sent" if isinstance(sender, FederatedConsensus) else name
+
+
+def parts(sender: Sender) -> dict[str, int]:
+    """Count the bits of each segment, and of everything else that a client sent.
+
+    Examples
+    --------
+    >>> from fedrank import Borda
+    >>> parts(Borda(978, 10))
+    {'position': 13692}
+    """
+    scheme = scheme_of(sender)
+    bits: dict[str, int] = {}
+    for name, entries, width in scheme.segments:  # segments of one name may differ in width
+        bits[name] = bits.get(name, 0) + entries * width
+    if isinstance(sender, FederatedConsensus):
+        sent = 8 * int(sender.bytes_up[sender.survivors].max())
+        bits["keys, shares, framing"] = sent - scheme.message_bits
+    return bits
+
+
+def human(bits: int) -> str:
+    """Write a size in bytes, kB, MB, GB or TB.
+
+    Examples
+    --------
+    >>> human(9), human(80_000), human(80_000_000)
+    ('2 B', '10.0 kB', '10.0 MB')
+    """
+    size = ceil(bits / 8)
+    if size < 1000:
+        return f"{size} B"
+    power = min(4, int(log10(size)) // 3)
+    return f"{size / 1000**power:.1f} {'kMGT'[power - 1]}B"
+
+
+def bins(n: int, phis: float | Iterable[float], ax: Axes | None = None) -> Axes:
+    """Draw the bins in which federated Borda quantizes mean positions to levels.
+
+    Crosses are the centroids: the expected positions of a Mallows model (M4). Bars are the bins
+    around them, which meet at the midpoints; the outer bins end at the first and last position. A
+    client sends the number of the bin, its level (M6).
+
+    Parameters
+    ----------
+    n : int
+        Number of items.
+    phis : float or iterable of float
+        Dispersions, in [0, 1).
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If a dispersion is not in [0, 1): at 1 all expected positions are the same.
+
+    Examples
+    --------
+    >>> ax = bins(10, [0.1, 0.5, 0.9])
+    >>> len(ax.patches), [text.get_text() for text in ax.get_yticklabels()]
+    (30, ['0.1', '0.5', '0.9'])
+    """
+    count = whole("n", n)
+    values = [phis] if isinstance(phis, int | float | np.number) else as_list(phis, "phis")
+    if not values:
+        raise ValueError("no phis were given")
+    models = [Mallows(as_phi(phi), n=count) for phi in values]
+    for model in models:
+        if model.phi == 1:
+            raise ValueError("phi must be below 1: at 1 all expected positions are the same")
+    ax = axes(ax, 8, 1.3 + 0.5 * len(models))
+    for row, model in enumerate(models):
+        centroids = model.expected_ranks()
+        edges = np.concatenate([[0], (centroids[1:] + centroids[:-1]) / 2, [count - 1]])
+        shades = [SKY if level % 2 else LIGHT_SKY for level in range(count)]
+        ax.barh([row] * count, np.diff(edges), 0.8, edges[:-1], color=shades)
+        ax.plot(centroids, [row] * count, "x", color=BLACK, markersize=5)
+    margin = max(0.5, 0.02 * count)
+    ax.set_xlim(-margin, count - 1 + margin)
+    ax.set_ylim(len(models) - 0.4, -0.6)
+    ax.set_yticks(range(len(models)), [f"{model.phi:g}" for model in models])
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    ax.set(xlabel="mean position (0 = best)", ylabel="dispersion phi")
+    return ax
