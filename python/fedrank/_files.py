@@ -1,39 +1,44 @@
-"""The one file writer: a file is there whole, or as it was."""
+"""Files and folders that are written completely or not at all."""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+READABLE = 0o666  # permissions of a file for everybody, less the umask
 
 
 @contextmanager
 def whole_file(
     path: str | os.PathLike[str],
     *,
-    mode: int = 0o666,
+    mode: int = READABLE,
     sync: bool = False,
     replace: bool = True,
 ) -> Iterator[IO[bytes]]:
-    """Open a file for writing, which takes its name only when all is written.
+    """Open a file for writing that gets its name only when all of it is written.
 
-    It grows under another name in the same folder. A link stays one. Whatever ends the
-    writing early, an earlier file is as it was, and nothing else is left behind.
+    Until then it has a temporary name, ``.<name>.<process id>.part``, in the same folder. If
+    writing fails, an earlier file is unchanged and the temporary file is deleted. A symbolic
+    link stays a link: the file that it points to is replaced.
 
     Parameters
     ----------
-    path : path
+    path : str or path
         The file.
     mode : int
-        Its permissions, less the process's umask; 0o600 for what only its owner may read.
+        Permissions of the file, less the umask: 0o600 for a secret.
     sync : bool
-        Whether the content and the name are on the disk before this returns.
+        Whether file and name are on the disk when this returns, so that they survive a crash
+        of the machine.
     replace : bool
-        Whether an earlier file is replaced; otherwise that is a FileExistsError.
+        Whether an earlier file is replaced. False raises FileExistsError and keeps it.
 
     Examples
     --------
-    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with whole_file(Path(folder) / "a.txt") as file:
     ...         _ = file.write(b"all of it")
@@ -43,9 +48,10 @@ def whole_file(
     """
     target = Path(path).resolve()
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
     try:
-        with os.fdopen(os.open(part, flags, mode), "wb") as file:
+        part.unlink(missing_ok=True)  # of a process with the same number that was killed
+        # Path.open has no opener, and the permissions must hold from the first moment.
+        with open(part, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             yield file
             if sync:
                 file.flush()
@@ -53,11 +59,11 @@ def whole_file(
         if replace:
             part.replace(target)
         else:
-            os.link(part, target)  # fails where there is one
+            os.link(part, target)  # unlike a rename, it fails if the target exists
         if sync:
             sync_folder(target.parent)
-    except OSError as error:  # of the name that the user knows
-        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
+    except OSError as error:  # name the file that the caller knows, not the temporary one
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
     finally:
         part.unlink(missing_ok=True)
 
@@ -66,15 +72,14 @@ def write_whole(
     path: str | os.PathLike[str],
     content: bytes,
     *,
-    mode: int = 0o666,
+    mode: int = READABLE,
     sync: bool = False,
     replace: bool = True,
 ) -> None:
-    """Write a file whole or not at all, as `whole_file` does.
+    """Write a file completely or not at all, with the options of `whole_file`.
 
     Examples
     --------
-    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_whole(Path(folder) / "a.txt", b"all of it")
     ...     (Path(folder) / "a.txt").read_bytes()
@@ -85,9 +90,50 @@ def write_whole(
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Force the names in a folder to the disk; only Unix systems can and need to."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def whole_folder(path: Path, *, mode: int = 0o777) -> Iterator[Path]:
+    """Make a new folder that gets its name only when all files in it are written.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The folder. It must not exist, and its parent must.
+    mode : int
+        Permissions of the folder, less the umask: 0o700 for secrets.
+
+    Raises
+    ------
+    ValueError
+        If the folder exists, or its parent does not.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with whole_folder(Path(parent) / "app") as folder:
+    ...         write_whole(folder / "a.txt", b"all of it")
+    ...     os.listdir(parent)
+    ['app']
+    """
+    if path.exists():
+        raise ValueError(f"{path} exists already: name a new folder")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.parent}")
+    part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+    try:
+        yield part
+        umask = os.umask(0)
+        os.umask(umask)
+        part.chmod(mode & ~umask)
+        part.rename(path)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Seeds for the core, from whatever the caller calls randomness."""
+"""Random streams, from whatever the caller passes as ``rng`` or ``seed``."""
 
 import os
 from typing import TypeAlias
@@ -10,23 +10,31 @@ RNG: TypeAlias = int | np.random.Generator | None
 
 
 def seed_bytes(rng: RNG) -> bytes:
-    """Draw the 32 bytes that all of a call's random streams grow from."""
+    """Draw the 32 bytes that seed all random streams of one call."""
     if rng is None:
-        return os.urandom(32)  # as fresh, and without the cost of a generator
+        return os.urandom(32)  # as random as a new generator's bytes, and cheaper
     return np.random.default_rng(rng).bytes(32)
 
 
-def stream_rng(seed: bytes, *key: int) -> np.random.Generator:
-    """Make a generator that depends on the seed and the key alone.
+def stream_rng(seed: int | bytes, *key: int) -> np.random.Generator:
+    """Make the generator of one stream, which depends on the seed and the key only.
+
+    Parameters
+    ----------
+    seed : int or bytes
+        A seed of at least 0, or the bytes of `seed_bytes`.
+    *key : int
+        Which of the seed's independent streams.
 
     Examples
     --------
-    >>> stream_rng(bytes(32), 1).integers(9) == stream_rng(bytes(32), 1).integers(9)
+    >>> stream_rng(1, 0).integers(99) == stream_rng(1, 0).integers(99)
     np.True_
+    >>> stream_rng(1, 0).integers(99) == stream_rng(1, 1).integers(99)
+    np.False_
     """
-    return np.random.default_rng(
-        np.random.SeedSequence(int.from_bytes(seed, "little"), spawn_key=key)
-    )
+    number = int.from_bytes(seed, "little") if isinstance(seed, bytes) else seed
+    return np.random.default_rng(np.random.SeedSequence(number, spawn_key=key))
 
 
 def round_rng(seed: bytes, number: int, *key: int) -> np.random.Generator:

@@ -1,11 +1,9 @@
 """A ready Flower app for one study."""
 
-import os
 import shlex
-import shutil
-import tempfile
 from pathlib import Path
 
+from fedrank._files import whole_folder, write_whole
 from fedrank.agent.policy import quoted
 from fedrank.protocol.study import Study
 
@@ -38,10 +36,6 @@ def write_app(study: Study, folder: Path, seed: int | None = None) -> None:
     >>> sorted(file.name for file in folder.rglob("*.*"))
     ['README.md', '__init__.py', 'client.py', 'pyproject.toml', 'server.py', 'study.json']
     """
-    if folder.exists():
-        raise ValueError(f"{folder} is there already: name a new folder")
-    if not folder.parent.is_dir():
-        raise ValueError(f"{folder}: there is no folder {folder.parent}")
     files = {
         "pyproject.toml": PYPROJECT.format(
             flower=FLOWER,
@@ -65,23 +59,10 @@ def write_app(study: Study, folder: Path, seed: int | None = None) -> None:
         "study_app/client.py": SIDE.format(side="client", what="data holder"),
         "study_app/study.json": study.to_json(),
     }
-    half = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
+    with whole_folder(folder) as part:
+        (part / "study_app").mkdir()
         for name, text in files.items():
-            file = half / name
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-        half.chmod(0o777 & ~current_umask())
-        half.rename(folder)
-    finally:
-        shutil.rmtree(half, ignore_errors=True)
-
-
-def current_umask() -> int:
-    """Tell the permissions that new files lack."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+            write_whole(part / name, text.encode())
 
 
 PYPROJECT = """\

@@ -1,11 +1,11 @@
 """Certificates and node keys for a trial."""
 
 import ipaddress
-import os
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from fedrank._files import whole_folder, write_whole
 from fedrank.exceptions import MissingExtraError
 
 try:
@@ -49,9 +49,6 @@ def write_keys(folder: Path, hosts: Sequence[str], nodes: int) -> None:
     >>> sorted(file.name for file in folder.rglob("*.*"))
     ['0.key', '0.pub', '1.key', '1.pub', 'ca.crt', 'server.crt', 'server.key']
     """
-    if folder.exists():
-        raise ValueError(f"{folder} is there already: name a new folder")
-    (folder / "nodes").mkdir(parents=True, mode=0o700)
     authority, server = new_key(), new_key()
     issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fedrank trial authority")])
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fedrank trial SuperLink")])
@@ -78,17 +75,20 @@ def write_keys(folder: Path, hosts: Sequence[str], nodes: int) -> None:
         .sign(authority, hashes.SHA384())
     )
     pem = serialization.Encoding.PEM
-    write(folder / "ca.crt", root.public_bytes(pem), secret=False)
-    write(folder / "server.crt", leaf.public_bytes(pem), secret=False)
-    write(folder / "server.key", private(server, serialization.PrivateFormat.PKCS8), secret=True)
-    for node in range(nodes):
-        key = new_key()
-        ssh = private(key, serialization.PrivateFormat.OpenSSH)
-        public = key.public_key().public_bytes(
-            serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
-        )
-        write(folder / "nodes" / f"{node}.key", ssh, secret=True)
-        write(folder / "nodes" / f"{node}.pub", public + b"\n", secret=False)
+    secret = private(server, serialization.PrivateFormat.PKCS8)
+    with whole_folder(folder, mode=0o700) as part:
+        write_whole(part / "ca.crt", root.public_bytes(pem))
+        write_whole(part / "server.crt", leaf.public_bytes(pem))
+        write_whole(part / "server.key", secret, mode=0o600)
+        (part / "nodes").mkdir(mode=0o700)
+        for node in range(nodes):
+            key = new_key()
+            ssh = private(key, serialization.PrivateFormat.OpenSSH)
+            public = key.public_key().public_bytes(
+                serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
+            )
+            write_whole(part / "nodes" / f"{node}.key", ssh, mode=0o600)
+            write_whole(part / "nodes" / f"{node}.pub", public + b"\n")
 
 
 def new_key() -> ec.EllipticCurvePrivateKey:
@@ -138,10 +138,3 @@ def general_name(host: str) -> x509.GeneralName:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
         return x509.DNSName(host)
-
-
-def write(file: Path, content: bytes, secret: bool) -> None:
-    """Write a new file, for its owner only if it is secret."""
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if secret else 0o644)
-    with os.fdopen(descriptor, "wb") as out:
-        out.write(content)
