@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fedrank as fr
-from helpers import reference
 from fedrank.planning import estimate, plan
 from fedrank.planning.goals import Nearness, Recovery, chance
 from fedrank.planning.search import find_least
+from helpers import reference
 
 LOOKS = (64, 128, 256, 512, 1024, 2048)
 

@@ -1,4 +1,4 @@
-"""The driver over any transport: who is lost and why, what is refused, and going on after a kill."""
+"""The driver over any transport: who is lost and why, what is refused, going on after a kill."""
 
 import json
 import os
@@ -109,7 +109,7 @@ def test_a_sum_over_two_is_not_opened():
             asked.append(step.name)
             return lost.exchange(step, requests)
 
-    with pytest.raises(RunFailedError, match="only 2 clients are left, .* min_survivors = 3"):
+    with pytest.raises(RunFailedError, match=r"only 2 clients are left, .* min_survivors = 3"):
         conduct(study, Watched())
     assert asked == ["advertise", "share", "mask"]
 

@@ -15,12 +15,12 @@ from fedrank.cli import _reading
 from fedrank.cli._parties import Party, find_dropouts, gather, together
 from fedrank.consensus import Consensus
 from fedrank.distances import kemeny_score, kendall_distance
-from fedrank.protocol.methods import DISPERSION, Kemeny, Method
+from fedrank.protocol.methods import Kemeny, Method
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
 from fedrank.rankings.partial import AnyRankings
-from fedrank.schemes import AnyScheme, Borda, Lehmer
+from fedrank.schemes import Borda, Lehmer
 from fedrank.schemes.lehmer import MOST_LOW_BITS
 
 SHOWN = 20  # clients in the table
@@ -267,7 +267,7 @@ def describe(
         "version": fedrank.__version__,
         "seed": seed,
         "method": result.consensus.method,
-        "scheme": json.loads(last_scheme(result).to_json()),
+        "scheme": json.loads(result.scheme.to_json()),
         "secure": result.secure,
         "threshold": result.study.threshold if result.secure else None,
         "items": rankings.n,
@@ -297,12 +297,6 @@ def describe(
             "order": list(central.labels),
         },
     }
-
-
-def last_scheme(result: FederatedConsensus) -> AnyScheme:
-    """Return the scheme of the round that gave the consensus."""
-    opened = [each for each in result.rounds if each.survivors and each.round.stage != DISPERSION]
-    return opened[-1].scheme
 
 
 def show(

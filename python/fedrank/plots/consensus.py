@@ -14,7 +14,8 @@ from fedrank._validation import as_list, check_items, plural
 from fedrank.consensus import Consensus, aggregate
 from fedrank.distances import kendall_distance
 from fedrank.plots._style import METHODS, axes, name_ticks, short
-from fedrank.protocol.federate import FederatedConsensus, as_client, check_clients
+from fedrank.protocol.federate import as_client, check_clients
+from fedrank.protocol.result import FederatedConsensus
 from fedrank.rankings.complete import Rankings, as_rankings, same_items
 
 MAX_BUMP_ITEMS = 30  # lines in a bump chart

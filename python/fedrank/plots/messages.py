@@ -22,7 +22,7 @@ from fedrank.plots._style import (
     axes,
     short,
 )
-from fedrank.protocol.federate import FederatedConsensus
+from fedrank.protocol.result import FederatedConsensus
 from fedrank.schemes import Borda, Lehmer, Refine, Scheme
 
 Sender = Scheme | FederatedConsensus
@@ -121,7 +121,7 @@ def message_sizes(
 def scheme_of(sender: Sender) -> Scheme:
     """Return the scheme of a sender."""
     if isinstance(sender, FederatedConsensus):
-        return sender.study.scheme
+        return sender.scheme
     if isinstance(sender, Scheme):
         return sender
     raise ValueError(f"{sender!r} is neither a scheme nor a federated result")

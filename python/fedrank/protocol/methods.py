@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
+from fedrank._frozen import Frozen
 from fedrank._json import canonical
 from fedrank._random import RNG
 from fedrank._validation import as_bool, whole
 from fedrank.consensus import Consensus
 from fedrank.schemes import KINDS, AnyScheme, Borda, Dispersion, Fit, Lehmer, Refine
-from fedrank.schemes.base import MAX_SAMPLES, Frozen, said_if
+from fedrank.schemes.base import MAX_SAMPLES, said_if
 
 START, REFINE, DISPERSION = "start", "refine", "dispersion"
 """The stages that a round can be of."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank.consensus import Consensus
+from fedrank.protocol.methods import DISPERSION
 from fedrank.protocol.study import Round, Study
 from fedrank.schemes import AnyScheme, Fit
 
@@ -105,6 +106,12 @@ class FederatedConsensus:
     rounds: list[RoundResult] = field(default_factory=list)
     fit: Fit | None = None
     note: str | None = None
+
+    @property
+    def scheme(self) -> AnyScheme:
+        """The scheme of the round that gave the consensus."""
+        opened = [each for each in self.rounds if each.survivors]
+        return [each.scheme for each in opened if each.round.stage != DISPERSION][-1]
 
     def __repr__(self) -> str:
         how = "secure" if self.secure else "in the clear"

@@ -54,7 +54,7 @@ def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
         if window >= n:
             continue
         found = federate(parts, "kemeny", secure=False, rng=rng, phi=PHI, window=window, **options)
-        bits = sum(each.study.scheme.message_bits for each in found.rounds)
+        bits = sum(each.scheme.message_bits for each in found.rounds)
         yield Variant({"method": method, "setting": f"w {window}"}, found.consensus.ranks, bits)
 
 
