@@ -31,6 +31,9 @@ def reproduce(
 ) -> None:
     """Make the paper's figures: a tidy CSV of each, and a PNG and an SVG.
 
+    The paper's own methods appear under their numbers: Algorithm 1 (Borda, centralized),
+    Algorithm 2 (Borda, quantized) and Algorithm 3 (Lehmer).
+
     Without a name, all of them; figures whose data are not at hand are passed over, and the end
     says how to get them. What is computed already is kept: stop it when you like, and run the
     same command again. The synthetic set takes about a minute on two cores.

@@ -1,4 +1,4 @@
-"""A client of flwr's secaggplus, put together from its own utilities, and its four steps timed.
+"""A client of flwr's secaggplus, made of its own utilities, with its four steps timed.
 
 Quantizing is left out, and all clients are neighbours: the same vector, the same modulus, the
 same number of keys, shares and masks as a client of `fedrank.protocol.secagg` has.
@@ -39,7 +39,7 @@ Keys = dict[int, tuple[bytes, bytes]]
 
 
 class Client:
-    """Between steps it keeps keys as bytes, as flwr does: each step may be a new process."""
+    """Keeps keys as bytes between steps, as flwr does: each step may be a new process."""
 
     def __init__(self, me: int, clients: int, threshold: int, bits: int) -> None:
         self.me, self.clients, self.threshold, self.modulus = me, clients, threshold, 1 << bits
@@ -95,7 +95,7 @@ class Client:
 
 
 def check(bits: int) -> None:
-    """Three clients, and what their server does: the sum must come out."""
+    """Run three clients and their server: the sum must be right."""
     clients = [Client(me, 3, 2, bits) for me in range(3)]
     vectors = [np.arange(5) * (me + 1) for me in range(3)]
     keys = {client.me: client.advertise() for client in clients}
@@ -112,9 +112,9 @@ def check(bits: int) -> None:
 
 
 def steps(vector: np.ndarray, bits: int, keys: Keys, threshold: int) -> list[float]:
-    """Seconds of the four steps of client 0; the others are nothing but their public keys.
+    """Seconds of the four steps of client 0; of the others only the public keys exist.
 
-    What they would send it is sealed with the keys that it has agreed on with them.
+    Their messages to client 0 are sealed with the keys that it has agreed on with them.
     """
     seconds = []
 

@@ -1,0 +1,1 @@
+"""fedrank beside its peers: one file per comparison, timed in one process."""

@@ -1,0 +1,71 @@
+"""All that one client computes in a session, beside flwr's secaggplus."""
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from time import perf_counter
+
+import numpy as np
+
+import fedrank as fr
+
+from .harness import Clock, N, Row, against
+
+STEPS = ("advertise", "share", "mask", "unmask")
+
+
+def run(clock: Clock) -> Iterator[Row]:
+    if find_spec("flwr") is None:
+        return
+    os.environ |= {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}
+    from . import flwr_client  # noqa: PLC0415 - needs flwr
+
+    generator = np.random.default_rng(1)
+    for clients, turns in ((10, 7), (50, 3), (100, 3)):
+        if clock.quick and clients > 10:
+            break
+        study = fr.Study(fr.Borda(N, clients))
+        bits = study.scheme.segments[0].bits
+        messages = generator.integers(N, size=(clients, N)).astype(np.uint64)
+        keys = flwr_client.public_keys(clients)
+        vector = messages[0].astype(np.int64)
+        flwr_client.check(bits)
+        ours, theirs = np.full(4, np.inf), np.full(4, np.inf)
+        whole = [np.inf, np.inf]
+        for _ in range(clock.turns(turns)):
+            # Every client of ours does the same work; the median stands for them.
+            seconds = session(study, messages)[1]
+            ours = np.minimum(ours, np.median(seconds, axis=0))
+            whole[0] = min(whole[0], float(np.median(seconds.sum(axis=1))))
+            other = flwr_client.steps(vector, bits, keys, study.threshold)
+            theirs = np.minimum(theirs, other)
+            whole[1] = min(whole[1], sum(other))
+        yield against(
+            f"one client of {clients}, {bits} bits per entry · flwr secaggplus", *whole, 20
+        )
+        for step, *pair in zip(STEPS, ours, theirs, strict=True):
+            yield against(f"one client of {clients}, {step} · flwr secaggplus", *pair)
+
+
+def session(study: fr.Study, messages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Run a session, one client after another: bytes and seconds of every client's four steps."""
+    server = fr.secagg.Server(study)
+    clients: dict[int, fr.secagg.Client] = {}
+    requests = dict.fromkeys(range(len(messages)), b"")
+    sent, seconds = np.zeros((len(messages), 4), dtype=np.int64), np.zeros((len(messages), 4))
+    for step, name in enumerate(STEPS):
+        for me, request in requests.items():
+            start = perf_counter()
+            if name == "advertise":
+                clients[me] = fr.secagg.Client(study, me)
+                reply = clients[me].advertise()
+            elif name == "mask":
+                reply = clients[me].mask(request, messages[me])
+            else:
+                reply = getattr(clients[me], name)(request)
+            seconds[me, step] = perf_counter() - start
+            sent[me, step] = len(reply)
+            server.receive(me, reply)
+        requests = server.close_step()
+    assert np.array_equal(server.result()[0], messages.sum(axis=0, dtype=np.uint64))
+    return sent, seconds
