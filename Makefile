@@ -39,7 +39,7 @@ docs: .venv/built ## the site, in out/site; a warning is an error
 
 bench: .venv/bench ## ratios against peers, written to benches/README.md
 	cargo bench --quiet --package fedrank-benches
-	$(BIN)/python benches/peers.py
+	$(BIN)/python -m benches.peers
 
 slow: .venv/built ## what is too long for CI: fuzzing, large n, real data
 	FEDRANK_FUZZ_CASES=1000000 $(FUZZ) any_bytes changed_requests changed_states
