@@ -10,16 +10,6 @@ from fedrank import data
 from helpers.paths import SAMPLES
 
 
-@pytest.fixture
-def write(tmp_path):
-    def make(name, content):
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return make
-
-
 def sizes(parties):
     return {party: len(rankings) for party, rankings in parties.items()}
 
