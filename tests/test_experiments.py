@@ -308,17 +308,17 @@ def test_data_that_are_missing_are_an_error_alone_and_passed_over_in_a_group(tmp
     folder.mkdir()
     options = Options(repetitions=1, data=folder)
     with pytest.raises(
-        FileNotFoundError, match=f"'fedrank data fetch sushi' with --folder '{folder}'"
+        FileNotFoundError, match=f"'fedrank data fetch sushi', into the data folder {folder}"
     ):
         reproduce(["sushi"], tmp_path, options)
     made = reproduce(["real"], tmp_path, options)
     assert [each.table for each in made] == [None] * 5
-    assert all(f"fedrank data fetch {each.name}' with --folder" in each.problem for each in made)
+    assert all(f"fedrank data fetch {each.name}', into" in each.problem for each in made)
 
 
 def test_the_usual_data_folder_is_not_named_to_fetch_into(tmp_path, monkeypatch):
     monkeypatch.setenv("FEDRANK_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="'fedrank data fetch sushi' gets it"):
+    with pytest.raises(FileNotFoundError, match=r"get it with 'fedrank data fetch sushi'$"):
         reproduce(["sushi"], tmp_path, Options(repetitions=1))
 
 

@@ -120,25 +120,25 @@ def test_orders_without_labels_given_use_all_that_are_named():
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (lambda: PartialRankings([[0, 1], [-2, 0]]), "row 1: -2 of item 0 is no position"),
-        (lambda: PartialRankings([[0, 1], [-1, -1]]), "row 1 ranks nothing: leave it out"),
+        (lambda: PartialRankings([[0, 1], [-2, 0]]), "row 1: -2 of item 0 is not a position"),
+        (lambda: PartialRankings([[0, 1], [-1, -1]]), "row 1: the row ranks no item; leave it out"),
         (lambda: PartialRankings([[0, float("nan")]]), "row 0: nan of item 1 is not a whole"),
         (lambda: PartialRankings([[0, 0.5]]), "0.5 of item 1 is not a whole number"),
-        (lambda: PartialRankings([[0, 1], [0]]), "row 1 has 1 entry but row 0 has 2"),
+        (lambda: PartialRankings([[0, 1], [0]]), "row 1: 1 entry, but row 0 has 2"),
         (lambda: PartialRankings([[]]), "at least one item"),
         (lambda: PartialRankings([[0, 1]], items="a"), "1 labels were given for 2 items"),
-        (lambda: PartialRankings.from_scores([[np.nan, np.nan]]), "row 0 ranks nothing"),
+        (lambda: PartialRankings.from_scores([[np.nan, np.nan]]), "row 0: the row ranks no item"),
         (lambda: PartialRankings.from_scores([["a"]]), "scores must be real numbers"),
         (lambda: PartialRankings.from_orders([]), "no orders were given"),
         (lambda: PartialRankings.from_orders(5), "orders must be a list of items, not 5"),
-        (lambda: PartialRankings.from_orders([["a", [], "b"]]), "row 0 has an empty tie"),
-        (lambda: PartialRankings.from_orders([["a"], [set()]]), "row 1 has an empty tie"),
-        (lambda: PartialRankings.from_orders([["a", float("nan")]]), "label nan cannot be one"),
+        (lambda: PartialRankings.from_orders([["a", [], "b"]]), "row 0: a tie is empty"),
+        (lambda: PartialRankings.from_orders([["a"], [set()]]), "row 1: a tie is empty"),
+        (lambda: PartialRankings.from_orders([["a", float("nan")]]), "labels must not be NaN"),
         (lambda: PartialRankings.from_orders([1]), "order 0 must be a list of items"),
-        (lambda: PartialRankings.from_orders([["a", ["b", "a"]]]), "row 0 names 'a' more than"),
-        (lambda: PartialRankings.from_orders([["a"], ["z"]], items="ab"), "row 1 names 'z'"),
-        (lambda: PartialRankings.from_orders([[["a", ["b"]]]]), "cannot be a label"),
-        (lambda: PartialRankings.from_orders([["a"], []]), "row 1 ranks nothing"),
+        (lambda: PartialRankings.from_orders([["a", ["b", "a"]]]), "row 0: .* names 'a' more than"),
+        (lambda: PartialRankings.from_orders([["a"], ["z"]], items="ab"), "row 1: 'z'"),
+        (lambda: PartialRankings.from_orders([[["a", ["b"]]]]), "must be text or numbers"),
+        (lambda: PartialRankings.from_orders([["a"], []]), "row 1: the row ranks no item"),
         (lambda: PartialRankings.from_orders([[]]), "at least one item"),
         (lambda: PartialRankings([[0, 1]]).split(2), "1 rankings cannot be split among 2"),
     ],
@@ -239,7 +239,7 @@ def test_complete_rankings_give_the_same_as_partial_ones(method):
 
 @pytest.mark.parametrize("method", ["lehmer", "footrule", "pick"])
 def test_methods_of_complete_rankings_say_what_to_do(method):
-    with pytest.raises(ValueError, match=f"'{method}' takes complete rankings only: complete"):
+    with pytest.raises(ValueError, match=f"'{method}' takes complete rankings only; complete"):
         aggregate(PartialRankings([[0, 0]]), method)
 
 
@@ -258,7 +258,7 @@ def test_methods_of_complete_rankings_say_what_to_do(method):
     ],
 )
 def test_what_needs_complete_rankings_says_what_to_do(use):
-    with pytest.raises(ValueError, match=r"complete them, PartialRankings.complete\(rng=…\), or"):
+    with pytest.raises(ValueError, match=r"with PartialRankings.complete\(rng=…\), or"):
         use(PartialRankings([[0, 0]]))
 
 
@@ -475,7 +475,7 @@ def test_arrays_are_read_as_partial_where_that_is_told(scheme, options):
     expected = federate([PartialRankings(each) for each in ballots], scheme, rng=0)
     assert found.consensus.scores.tolist() == expected.consensus.scores.tolist()
     assert found.study == expected.study
-    with pytest.raises(ValueError, match=r"client 0: row 0 .*-1 .* use PartialRankings"):
+    with pytest.raises(ValueError, match=r"client 0: row 0: .*-1 .* use PartialRankings"):
         federate(ballots)
 
 
@@ -495,8 +495,8 @@ def test_clients_count_by_their_ballots_without_quantizing():
         (Borda(2, 3), {}, "make the scheme with partial=True"),
         (Refine([0, 1], 3, 1), {}, "make the scheme with partial=True"),
         ("borda", {"fit_phi": True}, "fit_phi needs complete rankings"),
-        ("borda", {"partial": False}, "partial rankings are not taken here"),
-        ("kemeny", {"partial": False}, "partial rankings are not taken here"),
+        ("borda", {"partial": False}, "takes complete rankings, not PartialRankings"),
+        ("kemeny", {"partial": False}, "takes complete rankings, not PartialRankings"),
         ("kemeny", {"max_samples": 1}, "client 0 has 2 rankings, more than max_samples = 1"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What the commands print and write: tables that fit, one JSON document, whole files."""
+"""What the commands print and write: tables, one JSON document, files."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ from rich.table import Table
 from fedrank._files import whole_file
 from fedrank.consensus import Consensus
 
-UNFOLDED = 10_000  # columns of a pipe
+PIPE_WIDTH = 10_000  # columns of a table that is not printed to a terminal
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of tables.")
@@ -25,12 +25,16 @@ OutOption = Annotated[
     Path | None,
     typer.Option("--out", help="Write the consensus to this .csv (place,item,score) or .json."),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same result.")]
-TopOption = Annotated[int, typer.Option("--top", min=0, help="Places shown; a file has them all.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, help="Random seed, for reproducible results.")
+]
+TopOption = Annotated[
+    int, typer.Option("--top", min=0, help="Number of items in the table; --out writes all.")
+]
 
 
 def printable(value: object) -> str:
-    r"""Text in one line, without codes that a terminal would obey.
+    r"""Return text as one line, without control codes for the terminal.
 
     Examples
     --------
@@ -42,12 +46,14 @@ def printable(value: object) -> str:
 
 
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table: as wide as a terminal at most, and unfolded into a pipe."""
+    """Print a table, at most as wide as the terminal; into a pipe, rows are not folded."""
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a poor encoding costs letters, not the table
-    # Labels are data: neither markup nor emoji.
-    console = Console(width=UNFOLDED if piped else None, markup=False, emoji=False, highlight=False)
+        sys.stdout.reconfigure(errors="replace")  # replace letters that the encoding lacks
+    # Labels are data, so markup and emoji codes in them must stay as they are.
+    console = Console(
+        width=PIPE_WIDTH if piped else None, markup=False, emoji=False, highlight=False
+    )
     table = Table(title=title, show_header=any(columns))
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -57,7 +63,7 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -
 
 
 def show_places(title: str, consensus: Consensus, top: int, **others: Sequence[object]) -> None:
-    """Print the best items of a consensus; ``others`` are further columns, by item."""
+    """Print the best items of a consensus; ``others`` are more columns, indexed by item."""
     rows = [
         [place, consensus.items[item], *(column[item] for column in others.values())]
         for place, item in enumerate(consensus.order[:top].tolist())
@@ -70,14 +76,14 @@ def show_places(title: str, consensus: Consensus, top: int, **others: Sequence[o
 
 
 def mean_places(consensus: Consensus) -> dict[str, list[str]]:
-    """Scores as a column of a table, where there are any."""
+    """Return the scores as a column of a table; nothing if there are none."""
     if consensus.scores is None:
         return {}
     return {"mean_place": [f"{score:.4g}" for score in consensus.scores]}
 
 
 def raw_bytes(rankings: int, items: int) -> int:
-    """Bytes that rankings take if sent as they are: whole ones, each position in as few bits.
+    """Return the bytes of complete rankings, each position in as few bits as possible.
 
     Examples
     --------
@@ -88,7 +94,7 @@ def raw_bytes(rankings: int, items: int) -> int:
 
 
 def places(consensus: Consensus) -> list[dict[str, Any]]:
-    """All places of a consensus, best first.
+    """Return all places of a consensus, best first.
 
     Examples
     --------
@@ -108,12 +114,12 @@ def places(consensus: Consensus) -> list[dict[str, Any]]:
 
 
 def as_json(document: object) -> str:
-    """One JSON document, which any encoding can carry."""
+    """Return one JSON document, in ASCII."""
     return json.dumps(document, allow_nan=False) + "\n"
 
 
 def as_csv(rows: Iterable[Sequence[object]]) -> str:
-    r"""Lines of CSV.
+    r"""Return rows as CSV.
 
     Examples
     --------
@@ -126,23 +132,23 @@ def as_csv(rows: Iterable[Sequence[object]]) -> str:
 
 
 def check_out(path: Path | None, inputs: Sequence[Path] = ()) -> None:
-    """Refuse, before any work, a file that cannot be written, or that is to be read."""
+    """Refuse an output file that cannot be written, or is an input, before any work is done."""
     if path is None:
         return
     if path.suffix.lower() not in (".csv", ".json"):
-        raise ValueError(f"--out {path} should end in .csv or .json")
+        raise ValueError(f"--out {path} must end in .csv or .json")
     if path.resolve() in [file.resolve() for file in inputs]:
-        raise ValueError(f"--out {path} is to be read, and would be overwritten")
+        raise ValueError(f"--out {path} is also an input file and would be overwritten")
     if path.is_dir():
         raise ValueError(f"--out {path} is a folder: name a file in it")
     if not path.parent.is_dir():
         raise ValueError(f"--out {path}: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK):
-        raise ValueError(f"--out {path}: the folder {path.parent} cannot be written to")
+        raise ValueError(f"--out {path}: the folder {path.parent} is not writable")
 
 
 def write(path: Path, parts: Iterable[str]) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     with whole_file(path) as file:
         file.writelines(part.encode() for part in parts)
 
@@ -150,7 +156,7 @@ def write(path: Path, parts: Iterable[str]) -> None:
 def deliver(
     document: dict[str, Any], consensus: Consensus, as_document: bool, out: Path | None
 ) -> None:
-    """Write the file and print the document, if asked for; both end with the consensus."""
+    """Write the output file and print the JSON document, if requested."""
     found = places(consensus)
     text = as_json(document | {"consensus": found})
     if out is not None and out.suffix.lower() == ".json":
@@ -163,6 +169,6 @@ def deliver(
 
 
 def say_where(out: Path | None, what: str) -> None:
-    """Say on a terminal or a pipe which file was written."""
+    """Print the name of the file that was written."""
     if out is not None:
         typer.echo(printable(f"{what}: {out}"))

@@ -1,7 +1,6 @@
 """The real-data panels: the Kemeny objective as clients hold more of their samples."""
 
 import hashlib
-import shlex
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -200,12 +199,11 @@ class Real(Figure):
 def locate(name: str, files: Sequence[str], folder: Path | None) -> tuple[Path, ...]:
     """Find the files of a data set, or say how to get them."""
     place = (folder or data.data_folder()) / data.CATALOGUE[name].folder
-    into = "" if folder is None else f" with --folder {shlex.quote(str(folder))}"
+    into = "" if folder is None else f", into the data folder {folder}"
     for file in files:
         if not (place / file).is_file():
             raise FileNotFoundError(
-                f"{file} is not in {place}: 'fedrank data fetch {name}'{into} gets it or tells "
-                "how; --data says where data are"
+                f"{file} is not in {place}: get it with 'fedrank data fetch {name}'{into}"
             )
     return tuple(place / file for file in files)
 

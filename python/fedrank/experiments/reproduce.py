@@ -111,7 +111,7 @@ def reproduce(
     if options.repetitions is not None and options.repetitions < 1:
         raise ValueError(f"repetitions must be at least 1, not {options.repetitions}")
     if options.data is not None and not options.data.is_dir():
-        raise ValueError(f"there is no folder {options.data} of data: see --data")
+        raise ValueError(f"there is no data folder {options.data}")
     folder = Path(out)
     table.writable(folder)
     made = []

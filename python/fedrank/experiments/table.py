@@ -64,7 +64,7 @@ def matching(rows: Iterable[Row], columns: Row) -> list[Row]:
 
 
 def writable(folder: Path) -> None:
-    """Complain before any work is done if nothing can be written there."""
+    """Make the folder, and refuse one that is not writable before any work is done."""
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"cannot write to {folder}: give another folder with --out")
+        raise PermissionError(f"the folder {folder} is not writable: choose another folder")
