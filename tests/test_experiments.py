@@ -325,7 +325,7 @@ def test_the_usual_data_folder_is_not_named_to_fetch_into(tmp_path, monkeypatch)
 def test_a_data_folder_that_is_not_there_is_refused(tmp_path):
     options = Options(repetitions=1, data=tmp_path / "typo")
     for names in (["real"], ["sushi"], ["all"]):
-        with pytest.raises(ValueError, match=r"there is no folder .*typo of data"):
+        with pytest.raises(ValueError, match=r"there is no data folder .*typo"):
             reproduce(names, tmp_path / "out", options)
     assert not list(tmp_path.iterdir())
 
