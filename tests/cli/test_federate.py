@@ -240,7 +240,7 @@ def test_ties_of_precincts_are_kept():
         (["small.toi", "--method", "lehmer"], "--method lehmer needs complete rankings"),
         (["small.toi", "--fit-phi"], "--fit-phi needs complete rankings"),
         (["sushi.order", "--users", SAMPLES / "sushi.udata"], "leave out --keep-ties"),
-        (["ranks.csv", "--by", "ann"], "ties and gaps are kept of ballots only"),
+        (["ranks.csv", "--by", "ann"], "ties and gaps can be kept for ballots only"),
     ],
 )
 def test_ties_that_cannot_be_kept_are_refused(arguments, named):
@@ -378,7 +378,7 @@ def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
             ["*", "--method", "lehmer", "--low-bits", "paper", "--phi", "0.9"],
             "--low-bits paper: phi is too large",
         ),
-        (["*", "--choices", "a", "--layout", "ranks"], "--choices goes with --layout ballots"),
+        (["*", "--choices", "a", "--layout", "ranks"], "--choices needs --layout ballots"),
         (["*", "--max-samples", "4"], "client 'south' has 5 rankings, more than --max-samples 4"),
         (["*", "--phi", "nan"], "phi"),
         (["*", "--out", "absent/consensus.csv"], "there is no folder"),

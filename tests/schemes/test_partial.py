@@ -70,7 +70,9 @@ def test_sums_that_no_partial_rankings_have_are_refused(total):
 def test_max_samples_counts_ballots():
     scheme = Borda(3, clients=2, quantize=False, max_samples=2, partial=True)
     assert scheme.encode([[0, 0, 0]] * 2).tolist() == [4, 4, 4]
-    with pytest.raises(ValueError, match="the client has 3 rankings; the scheme's max_samples is 2"):
+    with pytest.raises(
+        ValueError, match="the client has 3 rankings; the scheme's max_samples is 2"
+    ):
         scheme.encode([[0, 0, 0]] * 3)
     with pytest.raises(ValueError, match="no rankings"):
         scheme.encode(PartialRankings(np.empty((0, 3), dtype=int)))
