@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+__all__ = ["Code", "MissingExtraError", "ProtocolError", "RefusalError", "RunFailedError"]
+
 
 class ProtocolError(ValueError):
     """A message or a call that secure aggregation refuses.
