@@ -4,6 +4,8 @@ import os
 from enum import StrEnum
 from typing import Self
 
+__all__ = ["Code", "MissingExtraError", "ProtocolError", "RefusalError", "RunFailedError"]
+
 
 class ProtocolError(ValueError):
     """A message or a call that secure aggregation refuses.
