@@ -98,8 +98,11 @@ def test_exact_borda_equals_all_in_one_place():
 # Dropouts
 
 
-def every_pattern(threshold, scheme, clients=5):
-    """Let every client stay or vanish at every step; return how many runs succeeded."""
+def every_pattern(threshold, scheme, clients=5, in_any_order=True):
+    """Let every client stay or vanish at every step; return how many runs succeeded.
+
+    Runs that fail can be tried in one order of the clients only.
+    """
     data = parties(scheme.n, clients)
     sent = messages(data, scheme, rng=7)
     decoding = stream_rng(seed_bytes(7), 1).bit_generator.state
@@ -109,6 +112,8 @@ def every_pattern(threshold, scheme, clients=5):
         survivors = [c for c in range(clients) if lost.get(c) in (None, "unmask")]
         to_the_end = [c for c in range(clients) if c not in lost]
         if len(to_the_end) < threshold:
+            if not in_any_order and list(pattern) != sorted(pattern, key=str):
+                continue
             with pytest.raises(ProtocolError) as refused:
                 federate(data, scheme, threshold=threshold, dropouts=lost, rng=7)
             assert refused.value.code == "few"
@@ -125,12 +130,12 @@ def every_pattern(threshold, scheme, clients=5):
 
 def test_every_dropout_pattern_of_five_clients():
     # Three, four or five stay, of the others each vanishes at one of three steps.
-    assert every_pattern(3, Borda(3, 5)) == 10 * 9 + 5 * 3 + 1
+    assert every_pattern(3, Borda(3, 5), in_any_order=False) == 10 * 9 + 5 * 3 + 1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("threshold", "opened"), [(4, 16), (5, 1)])
-def test_every_dropout_pattern_at_higher_thresholds(threshold, opened):
+@pytest.mark.parametrize(("threshold", "opened"), [(3, 106), (4, 16), (5, 1)])
+def test_every_dropout_pattern_at_each_threshold(threshold, opened):
     assert every_pattern(threshold, Lehmer(4, 5, low_bits=1)) == opened
 
 
