@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use fedrank_core::consensus::{Consensus, borda, footrule, kemeny, lehmer, pivot};
+use fedrank_core::consensus::{Consensus, borda, footrule, kemeny, lehmer, pick, pivot};
 use fedrank_core::mallows::Phi;
 use fedrank_core::{Profile, Rankings, Result, Ties};
 
@@ -18,8 +18,8 @@ const METHODS: [Method; 6] = [
     ("borda", |profile| Ok(borda::consensus(profile, TIES))),
     ("lehmer", |profile| Ok(lehmer::consensus(profile, TIES))),
     ("footrule", |profile| footrule::consensus(profile, TIES)),
-    ("pivot", |profile| pivot::pivot(profile, 10, TIES, KEY)),
-    ("pick", |profile| pivot::pick(profile, TIES)),
+    ("pivot", |profile| pivot::consensus(profile, 10, TIES, KEY)),
+    ("pick", |profile| pick::consensus(profile, TIES)),
     ("kemeny", |profile| kemeny::consensus(profile, kemeny::EXACT_UPTO, 50, TIES, KEY)),
 ];
 

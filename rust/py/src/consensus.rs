@@ -32,8 +32,10 @@ pub(crate) fn aggregate<'py>(
         "borda" => |profile, ties, _, _, _| Ok(consensus::borda::consensus(profile, ties)),
         "lehmer" => |profile, ties, _, _, _| Ok(consensus::lehmer::consensus(profile, ties)),
         "footrule" => |profile, ties, _, _, _| consensus::footrule::consensus(profile, ties),
-        "pick" => |profile, ties, _, _, _| consensus::pivot::pick(profile, ties),
-        "pivot" => |profile, ties, key, runs, _| consensus::pivot::pivot(profile, runs, ties, key),
+        "pick" => |profile, ties, _, _, _| consensus::pick::consensus(profile, ties),
+        "pivot" => {
+            |profile, ties, key, runs, _| consensus::pivot::consensus(profile, runs, ties, key)
+        }
         "kemeny" => |profile, ties, key, kicks, exact_upto| {
             consensus::kemeny::consensus(profile, exact_upto, kicks, ties, key)
         },

@@ -1,13 +1,13 @@
 //! One ranking from many.
 //!
-//! Each method is a file; all take a [`Profile`](crate::Profile) and give a [`Consensus`].
+//! One module per method: each takes a [`Profile`](crate::Profile) and returns a [`Consensus`].
 
 pub mod borda;
 pub mod footrule;
 pub mod kemeny;
-pub(crate) mod known;
 pub mod lehmer;
 pub mod majority;
+pub mod pick;
 pub mod pivot;
 
 /// A consensus ranking and what its method knows about it.

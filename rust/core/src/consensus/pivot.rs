@@ -1,4 +1,4 @@
-//! FAS-pivot and pick-a-perm (M11; Ailon, Charikar and Newman 2008).
+//! FAS-pivot: quicksort by majority around random pivots (M11; Ailon, Charikar and Newman 2008).
 
 use rand_core::Rng;
 use rayon::prelude::*;
@@ -9,14 +9,14 @@ use crate::error::Result;
 use crate::rankings::{Profile, Ties, invert};
 use crate::rng::{Key, below, stream};
 
-/// The best of `runs` sorts by random pivots, each item beside the pivot it has a majority over.
+/// The best of `runs` sorts by random pivots, by total Kendall distance.
 ///
-/// Run `i` uses stream `i` of `key`; tied pairs go by it too, or by index under [`Ties::Index`].
-/// [`Consensus::ties`] counts the tied comparisons of the run that won.
+/// Run `i` uses stream `i` of `key`, also to break ties, unless [`Ties::Index`] breaks them by
+/// index. [`Consensus::ties`] counts the tied comparisons of the best run.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
-pub fn pivot(profile: &Profile<'_>, runs: usize, ties: Ties, key: Key) -> Result<Consensus> {
+pub fn consensus(profile: &Profile<'_>, runs: usize, ties: Ties, key: Key) -> Result<Consensus> {
     let majority = Majority::new(profile)?;
     let random_ties = matches!(ties, Ties::Random(_));
     let run = |i: usize| {
@@ -69,44 +69,4 @@ fn sort(majority: &Majority, random_ties: bool, rng: &mut impl Rng) -> (Vec<u32>
         parts.push((start + before + 1, end));
     }
     (order, ties)
-}
-
-/// The ranking of the profile that is nearest to all the others together.
-///
-/// [`Consensus::ties`] counts the different rankings that are equally near, if several.
-///
-/// # Errors
-/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
-pub fn pick(profile: &Profile<'_>, ties: Ties) -> Result<Consensus> {
-    let majority = Majority::new(profile)?;
-    let rankings = profile.rankings();
-    let rows = (0..rankings.len()).into_par_iter().filter(|&row| profile.weight(row) > 0);
-    let mut nearest: Vec<(u64, usize)> = rows
-        .map(|row| (majority.distance(&invert(rankings.row(row))), row))
-        .fold(Vec::new, |best, next| keep_least(best, vec![next]))
-        .reduce(Vec::new, keep_least);
-    nearest.sort_by_key(|&(_, row)| (rankings.row(row), row));
-    nearest.dedup_by_key(|&mut (_, row)| rankings.row(row));
-    nearest.sort_by_key(|&(_, row)| row);
-    let choice = match ties {
-        Ties::Random(key) => below(&mut stream(key, 0), nearest.len() as u32) as usize,
-        Ties::Index | Ties::Refuse => 0,
-    };
-    let (distance, row) = nearest[choice];
-    let ties = if nearest.len() > 1 { nearest.len() } else { 0 };
-    let ranks = rankings.row(row).to_vec();
-    Ok(Consensus { ranks, ties, distance: Some(distance), ..Consensus::default() })
-}
-
-/// The nearest rows of two lists, each of rows equally near.
-fn keep_least(mut a: Vec<(u64, usize)>, b: Vec<(u64, usize)>) -> Vec<(u64, usize)> {
-    match (a.first(), b.first()) {
-        (Some((least, _)), Some((other, _))) if least < other => a,
-        (Some((least, _)), Some((other, _))) if least == other => {
-            a.extend(b);
-            a
-        }
-        (_, None) => a,
-        _ => b,
-    }
 }

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::{Layout, Size, layout, segment};
 use crate::consensus::Consensus;
+use crate::consensus::kemeny::known::{Known, Pair};
 use crate::consensus::kemeny::{self, EXACT_UPTO, KICKS};
-use crate::consensus::known::{Known, Pair};
 use crate::error::{Error, Result, zeros};
 use crate::message::mask;
 use crate::rankings::{Rankings, Ties, invert};
