@@ -173,19 +173,17 @@ def aggregate(
     m, n = ranks.shape
     seed = seed_bytes(rng)
     runs = settings.get("runs", settings.get("kicks", 0))
-    found, tied, sums, distance, bound, exact = _core.aggregate(
-        ranks, counts, method, ties, seed, runs, settings.get("exact_upto", 0)
-    )
+    found = _core.aggregate(ranks, counts, method, ties, seed, runs, settings.get("exact_upto", 0))
     total = m if counts is None else int(counts.sum(dtype=np.int64))
     consensus = Consensus(
-        ranks=read_only(found),
+        ranks=read_only(found.ranks),
         item_labels=labels_of(rankings),
         method=method,
-        scores=None if sums is None else sums / total,
-        ties=tied,
-        exact=exact,
-        objective=None if distance is None else distance / (total * n),
-        lower_bound=None if bound is None else bound / (total * n),
+        scores=None if found.sums is None else found.sums / total,
+        ties=found.ties,
+        exact=found.exact,
+        objective=None if found.distance is None else found.distance / (total * n),
+        lower_bound=None if found.lower_bound is None else found.lower_bound / (total * n),
     )
     if settings.get("best_of_both"):
         pick = aggregate(rankings, "pick", ties, np.random.default_rng([*seed]), weights=weights)

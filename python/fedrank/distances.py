@@ -108,8 +108,8 @@ def kemeny_score(
     many, counts = as_profile(rankings, weights)
     if one.shape[0] != 1:
         raise ValueError(f"consensus must be one ranking, not {one.shape[0]}")
-    distance, total = _core.kendall_total(many, counts, one)
-    return distance / (total * int(many.shape[1]))
+    total = _core.kendall_total(many, counts, one)
+    return total.distance / (total.rankings * int(many.shape[1]))
 
 
 def pairwise_counts(rankings: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np.int64]:

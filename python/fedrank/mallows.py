@@ -168,10 +168,8 @@ class Mallows:
             center = aggregate(data, method, weights=weights, rng=rng)
         same_items(center, data)
         model = cls(0.0, center=center)
-        distance, total = _core.kendall_total(
-            data.ranks, as_weights(weights, len(data)), model._center
-        )
-        model.phi = _core.mallows_phi(distance / total, model.n)
+        total = _core.kendall_total(data.ranks, as_weights(weights, len(data)), model._center)
+        model.phi = _core.mallows_phi(total.distance / total.rankings, model.n)
         return model
 
     def __repr__(self) -> str:

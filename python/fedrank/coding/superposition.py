@@ -128,9 +128,12 @@ def decide(heard: NDArray[Any], n: int, ties: str, seed: bytes) -> Consensus:
     """Let the core pick the digits."""
     check_ties(ties)
     bounded = np.ascontiguousarray(np.clip(heard, -LOUDEST, LOUDEST), dtype=np.float64)
-    ranks, tied, *_ = _core.superposition_receive(bounded, n, ties, seed)
+    found = _core.superposition_receive(bounded, n, ties, seed)
     return Consensus(
-        ranks=read_only(ranks), item_labels=None, method="superposition lehmer", ties=tied
+        ranks=read_only(found.ranks),
+        item_labels=None,
+        method="superposition lehmer",
+        ties=found.ties,
     )
 
 

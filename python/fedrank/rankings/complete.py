@@ -407,7 +407,7 @@ def as_rankings(ranks: ArrayLike, base: int = 0, copy: bool = False) -> NDArray[
         ordered -= base
     fault = _core.find_fault(ordered)
     if fault is not None:
-        raise ValueError(describe_fault(ordered, *fault, base))
+        raise ValueError(describe_fault(ordered, fault.row, fault.rank, base))
     return read_only(ordered) if copy else ordered
 
 

@@ -48,7 +48,7 @@ class Scheme:
     @property
     def segments(self) -> tuple[Segment, ...]:
         """The segments of a message, in order."""
-        return tuple(Segment(*segment) for segment in self._core_scheme.segments)
+        return tuple(Segment(s.name, s.entries, s.bits) for s in self._core_scheme.segments)
 
     @property
     def message_bits(self) -> int:
@@ -165,17 +165,17 @@ class ConsensusScheme(Scheme):
         np.int32(0)
         """
         check_ties(ties)
-        ranks, tied, counted, _, _, _ = self._core_scheme.decode(
+        found = self._core_scheme.decode(
             [as_message(total)], whole("survivors", survivors), ties, seed_bytes(rng)
         )
         return Consensus(
-            ranks=ranks,
+            ranks=found.ranks,
             item_labels=None,
             method=f"federated {self.kind}",
             scores=None
-            if counted is None
-            else self._scores(counted.view(np.uint64).astype(np.float64), survivors),
-            ties=tied,
+            if found.sums is None
+            else self._scores(found.sums.astype(np.float64), survivors),
+            ties=found.ties,
         )
 
     def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:

@@ -93,10 +93,8 @@ class Dispersion(Scheme):
         >>> round(fit.phi, 6), round(fit.standard_error, 3)
         (0.333333, 0.385)
         """
-        phi, error, distance, samples = self._core_scheme.fit(
-            as_message(total), whole("survivors", survivors)
-        )
-        return Fit(phi, error, distance / samples, samples)
+        fit = self._core_scheme.fit(as_message(total), whole("survivors", survivors))
+        return Fit(fit.phi, fit.standard_error, fit.distance / fit.samples, fit.samples)
 
     def _parameters(self) -> dict[str, Any]:
         return {

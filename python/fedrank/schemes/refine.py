@@ -145,19 +145,19 @@ class Refine(ConsensusScheme):
         """
         check_ties(ties)
         totals = [as_message(each) for each in [*as_list(earlier, "earlier"), total]]
-        ranks, tied, _, distance, bound, exact = self._core_scheme.decode(
+        found = self._core_scheme.decode(
             totals, whole("survivors", survivors), ties, seed_bytes(rng)
         )
         # The number of rankings ends the first round's message; distances are of twins, if partial.
         scale = int(totals[0][-1]) * (1 + self.partial) * self.n if self.counts else 1
         return Consensus(
-            ranks=ranks,
+            ranks=found.ranks,
             item_labels=None,
             method=f"federated {self.kind}",
-            ties=tied,
-            exact=exact,
-            objective=None if distance is None else distance / scale,
-            lower_bound=None if bound is None else bound / scale,
+            ties=found.ties,
+            exact=found.exact,
+            objective=None if found.distance is None else found.distance / scale,
+            lower_bound=None if found.lower_bound is None else found.lower_bound / scale,
         )
 
     def _parameters(self) -> dict[str, Any]:

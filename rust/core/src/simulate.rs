@@ -1,4 +1,4 @@
-//! How far from the center a rule's consensus of Mallows samples is, trial by trial.
+//! How far from the center a consensus of Mallows samples is, trial by trial.
 //!
 //! The experiments and the planner stand on this: the messages are those of the schemes, summed
 //! in the clear, since masks change no sum.
@@ -6,14 +6,16 @@
 use rand_core::Rng;
 use rayon::prelude::*;
 
+use crate::consensus::Method;
 use crate::error::{Error, Result, zeros};
 use crate::kendall;
 use crate::mallows::Phi;
-use crate::rankings::Rankings;
+use crate::rankings::{Profile, Rankings, Ties};
 use crate::rng::{Key, shuffle, stream};
+use crate::scheme::Scheme;
 
 /// Makes a ranking of all the rankings of a trial, with randomness from a key.
-pub type Rule<'a> = dyn Fn(Rankings<'_>, Key) -> Result<Vec<u32>> + Sync + 'a;
+type Rule<'a> = dyn Fn(Rankings<'_>, Key) -> Result<Vec<u32>> + Sync + 'a;
 
 /// What is simulated: all trials draw as many rankings from one model.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +26,10 @@ pub struct Setting<'a> {
     pub n: usize,
     /// The center of all trials; without one, each trial draws its own, uniformly.
     pub center: Option<&'a [u32]>,
-    /// Rankings in a trial.
-    pub rankings: usize,
+    /// Clients in a trial.
+    pub clients: usize,
+    /// Rankings of each client.
+    pub samples: usize,
     /// Trials.
     pub trials: usize,
 }
@@ -36,14 +40,37 @@ const MOST: usize = 1 << 32;
 /// Entries that are sampled at once: 64 MiB, so that memory does not grow with the trials.
 const BATCH: usize = 1 << 24;
 
-/// Kendall distance from the center for each trial (rows) and rule (columns), in parallel.
+/// Kendall distance from the center for each trial (rows), in parallel; the columns are those of
+/// the schemes, whose messages the clients send, then of the methods, which see all rankings.
 ///
 /// The same key gives the same distances on any number of threads.
 ///
 /// # Errors
-/// [`Error::Parameter`] for no items or no rankings, or the error of a rule.
-pub fn distances(setting: Setting<'_>, rules: &[&Rule<'_>], key: Key) -> Result<Vec<u64>> {
-    let Setting { phi, n, center, rankings, trials } = setting;
+/// [`Error::Empty`] for no items or no rankings, or the error of a scheme or method.
+pub fn distances(
+    setting: Setting<'_>,
+    schemes: &[&Scheme],
+    methods: &[Method],
+    key: Key,
+) -> Result<Vec<u64>> {
+    let clients = setting.clients;
+    let federated = schemes.iter().map(|&scheme| -> Box<Rule<'_>> {
+        Box::new(move |data, key| federate(scheme, data, clients, key))
+    });
+    let central = methods.iter().map(|&method| -> Box<Rule<'_>> {
+        Box::new(move |data, key| {
+            let profile = Profile::new(data, None)?;
+            Ok(method.consensus(&profile, Ties::Random(key), key)?.ranks)
+        })
+    });
+    let rules: Vec<Box<Rule<'_>>> = federated.chain(central).collect();
+    by_rule(setting, &rules.iter().map(AsRef::as_ref).collect::<Vec<_>>(), key)
+}
+
+/// [`distances`] of any rules.
+fn by_rule(setting: Setting<'_>, rules: &[&Rule<'_>], key: Key) -> Result<Vec<u64>> {
+    let Setting { phi, n, center, clients, samples, trials } = setting;
+    let rankings = clients.saturating_mul(samples);
     if n == 0 || rankings == 0 {
         return Err(Error::Empty);
     }
@@ -81,27 +108,17 @@ pub fn distances(setting: Setting<'_>, rules: &[&Rule<'_>], key: Key) -> Result<
     Ok(distances)
 }
 
-/// The consensus of clients that hold equal shares of `rankings`, by their summed messages.
-///
-/// # Errors
-/// Those of `encode` and `decode`.
-pub fn federate(
-    rankings: Rankings<'_>,
-    clients: usize,
-    key: Key,
-    encode: impl Fn(Rankings<'_>, Key) -> Result<Vec<u64>>,
-    decode: impl FnOnce(&[u64], Key) -> Result<Vec<u32>>,
-) -> Result<Vec<u32>> {
+/// The ranks that `clients` which hold equal shares of `rankings` find by their summed messages.
+fn federate(scheme: &Scheme, rankings: Rankings<'_>, clients: usize, key: Key) -> Result<Vec<u32>> {
     let mut rng = stream(key, 0);
     let n = rankings.n();
     let share = (rankings.len() / clients.max(1)).max(1) * n;
-    let mut total: Vec<u64> = Vec::new();
+    let mut total = vec![0; scheme.layout().entries()];
     for ranks in rankings.ranks().chunks_exact(share) {
-        let message = encode(Rankings::trusted(ranks, n), draw(&mut rng))?;
-        total.resize(message.len(), 0);
+        let message = scheme.encode(Rankings::trusted(ranks, n), draw(&mut rng))?;
         total.iter_mut().zip(message).for_each(|(sum, entry)| *sum += entry);
     }
-    decode(&total, draw(&mut rng))
+    Ok(scheme.decode(&[&total], clients, Ties::Random(draw(&mut rng)))?.ranks)
 }
 
 /// A key for the streams of one step.
@@ -123,9 +140,10 @@ fn relabel(ranks: &mut [u32], center: &[u32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheme::{Borda, Size};
 
     fn setting(center: Option<&[u32]>, phi: f64) -> Setting<'_> {
-        Setting { phi: Phi::new(phi).unwrap(), n: 6, center, rankings: 3, trials: 2000 }
+        Setting { phi: Phi::new(phi).unwrap(), n: 6, center, clients: 3, samples: 1, trials: 2000 }
     }
 
     #[test]
@@ -135,7 +153,7 @@ mod tests {
         let center = [3, 0, 5, 1, 4, 2];
         for center in [Some(&center[..]), None] {
             let setting = setting(center, 0.5);
-            let found = distances(setting, &[first, last], [1; 32]).unwrap();
+            let found = by_rule(setting, &[first, last], [1; 32]).unwrap();
             for rule in 0..2 {
                 let sum: u64 = found.iter().skip(rule).step_by(2).sum();
                 let mean = sum as f64 / setting.trials as f64;
@@ -154,26 +172,40 @@ mod tests {
             centers.lock().unwrap().insert(data.row(1).to_vec());
             Ok(data.row(1).to_vec())
         };
-        assert!(distances(setting(None, 0.0), &[pick], [2; 32]).unwrap().iter().all(|&d| d == 0));
+        assert!(by_rule(setting(None, 0.0), &[pick], [2; 32]).unwrap().iter().all(|&d| d == 0));
         assert!(centers.lock().unwrap().len() > 600); // of 720: each trial draws its own
     }
 
     #[test]
     fn shares_are_summed_client_by_client() {
-        let ranks = [0, 1, 1, 0, 0, 1, 0, 1];
-        let data = Rankings::new(&ranks, 2).unwrap();
-        let encode = |mine: Rankings<'_>, _| {
-            assert_eq!(mine.len(), 2);
-            Ok(vec![mine.rows().map(|row| u64::from(row[1])).sum()])
-        };
-        let found = federate(data, 2, [0; 32], encode, |total, _| Ok(vec![total[0] as u32]));
-        assert_eq!(found, Ok(vec![3]));
+        // Two rankings each: the sums are exact, and ten rankings of one kind outweigh two.
+        let ranks = [[0, 1, 2]; 10].into_iter().chain([[2, 1, 0]; 2]).flatten().collect::<Vec<_>>();
+        let data = Rankings::new(&ranks, 3).unwrap();
+        let size = Size { n: 3, clients: 6, max_samples: Some(2), partial: false };
+        let scheme = Borda::exact(size).unwrap().into();
+        assert_eq!(federate(&scheme, data, 6, [0; 32]), Ok(vec![0, 1, 2]));
+        // Of three clients, each would hold more than two.
+        let refused = Error::TooManySamples { samples: 4, most: 2 };
+        assert_eq!(federate(&scheme, data, 3, [0; 32]), Err(refused));
+    }
+
+    #[test]
+    fn columns_are_schemes_then_methods() {
+        let size = Size { n: 6, clients: 3, max_samples: Some(1), partial: false };
+        let scheme = Borda::exact(size).unwrap().into();
+        let found =
+            distances(setting(None, 0.3), &[&scheme], &[Method::Borda, Method::Pick], [4; 32]);
+        let found = found.unwrap();
+        let column = |i: usize| found.iter().skip(i).step_by(3).sum::<u64>();
+        // Exact Borda is Borda but for ties, and picking one of three rankings is worse.
+        assert!(column(0).abs_diff(column(1)) < column(0) / 10);
+        assert!(column(2) > column(1));
     }
 
     #[test]
     fn the_first_trial_that_fails_is_reported() {
         let fail: &Rule<'_> = &|_, _| Err(Error::Survivors { survivors: 0, clients: 1 });
-        let error = distances(setting(None, 0.3), &[fail], [3; 32]).unwrap_err();
+        let error = by_rule(setting(None, 0.3), &[fail], [3; 32]).unwrap_err();
         assert_eq!(error, Error::Survivors { survivors: 0, clients: 1 });
     }
 }

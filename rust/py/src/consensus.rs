@@ -1,60 +1,68 @@
 //! Central consensus, by method.
 
-use fedrank_core::Ties;
-use fedrank_core::consensus::{self, Consensus};
+use fedrank_core::consensus::{self, Method};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use crate::array::{Ranks, Weights, key, profile, vector};
 use crate::error::{Error, Result};
+use crate::rankings::tie_rule;
 
-type Array1<'py, T> = Bound<'py, PyArray1<T>>;
+/// A consensus and what its method knows about it; see `fedrank_core::consensus::Consensus`.
+#[pyclass(frozen, get_all, module = "fedrank._core")]
+pub(crate) struct Consensus {
+    ranks: Py<PyArray1<i32>>,
+    ties: usize,
+    sums: Option<Py<PyArray1<u64>>>,
+    distance: Option<u64>,
+    lower_bound: Option<u64>,
+    exact: Option<bool>,
+}
 
-/// What Python makes a `Consensus` of: ranks, ties, sums, distance, bound, exact.
-pub(crate) type Found<'py> =
-    (Array1<'py, i32>, usize, Option<Array1<'py, i64>>, Option<u64>, Option<u64>, Option<bool>);
+impl Consensus {
+    pub(crate) fn new(py: Python<'_>, found: consensus::Consensus) -> Self {
+        Self {
+            ranks: vector(py, found.ranks).unbind(),
+            ties: found.ties,
+            sums: found.sums.map(|sums| vector(py, sums).unbind()),
+            distance: found.distance,
+            lower_bound: found.bound,
+            exact: found.exact,
+        }
+    }
+}
 
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // one door for all methods; Python names them
-pub(crate) fn aggregate<'py>(
-    py: Python<'py>,
-    ranks: Ranks<'py>,
-    weights: Weights<'py>,
+pub(crate) fn aggregate(
+    py: Python<'_>,
+    ranks: Ranks<'_>,
+    weights: Weights<'_>,
     method: &str,
     ties: &str,
     seed: &[u8],
     runs: usize,
     exact_upto: usize,
-) -> Result<Found<'py>> {
+) -> Result<Consensus> {
     let profile = profile(&ranks, &weights)?;
+    let method = method_named(method, runs, exact_upto)?;
     let (ties, key) = (tie_rule(ties, seed)?, key(seed)?);
-    let find: fn(_, _, _, _, _) -> fedrank_core::Result<Consensus> = match method {
-        "borda" => |profile, ties, _, _, _| Ok(consensus::borda::consensus(profile, ties)),
-        "lehmer" => |profile, ties, _, _, _| Ok(consensus::lehmer::consensus(profile, ties)),
-        "footrule" => |profile, ties, _, _, _| consensus::footrule::consensus(profile, ties),
-        "pick" => |profile, ties, _, _, _| consensus::pick::consensus(profile, ties),
-        "pivot" => {
-            |profile, ties, key, runs, _| consensus::pivot::consensus(profile, runs, ties, key)
+    let found = py.detach(|| method.consensus(&profile, ties, key))?;
+    Ok(Consensus::new(py, found))
+}
+
+/// The method of this name; `runs` are pivot's, and the restarts of Kemeny's search.
+pub(crate) fn method_named(name: &str, runs: usize, exact_upto: usize) -> Result<Method> {
+    Ok(match name {
+        "borda" => Method::Borda,
+        "lehmer" => Method::Lehmer,
+        "footrule" => Method::Footrule,
+        "pick" => Method::Pick,
+        "pivot" => Method::Pivot { runs },
+        "kemeny" => Method::Kemeny { exact_upto, kicks: runs },
+        _ => {
+            let names = "method must be borda, lehmer, footrule, pick, pivot or kemeny";
+            return Err(Error::value(names));
         }
-        "kemeny" => |profile, ties, key, kicks, exact_upto| {
-            consensus::kemeny::consensus(profile, exact_upto, kicks, ties, key)
-        },
-        _ => return Err(Error::value("unknown method")),
-    };
-    Ok(found(py, py.detach(|| find(&profile, ties, key, runs, exact_upto))?))
-}
-
-/// A consensus as Python takes it.
-pub(crate) fn found(py: Python<'_>, found: Consensus) -> Found<'_> {
-    let sums = found.sums.map(|sums| vector(py, sums));
-    (vector(py, found.ranks), found.ties, sums, found.distance, found.bound, found.exact)
-}
-
-pub(crate) fn tie_rule(ties: &str, seed: &[u8]) -> Result<Ties> {
-    match ties {
-        "random" => Ok(Ties::Random(key(seed)?)),
-        "index" => Ok(Ties::Index),
-        "error" => Ok(Ties::Refuse),
-        _ => Err(Error::value("unknown tie rule")),
-    }
+    })
 }

@@ -1,70 +1,30 @@
-//! Schemes: rankings to messages, sums of messages to a consensus.
+//! Schemes: rankings to messages, sums of messages to a result.
 
-use fedrank_core::consensus::Consensus;
 use fedrank_core::mallows::Phi;
-use fedrank_core::message::Layout;
-use fedrank_core::rng::Key;
 use fedrank_core::scheme::lehmer::{self, Decode};
 use fedrank_core::scheme::refine::Vote;
-use fedrank_core::scheme::{Borda, Dispersion, Lehmer, Refine, Size};
-use fedrank_core::{Rankings, Ties};
+use fedrank_core::scheme::{self, Borda, Dispersion, Lehmer, Refine, Size};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::{Ranks, key, rankings, slice, vector};
-use crate::consensus::{Found, found, tie_rule};
+use crate::consensus::Consensus;
 use crate::error::{Error, Result};
+use crate::message::Segment;
+use crate::rankings::tie_rule;
 
 /// A scheme of any kind.
 #[pyclass(frozen, module = "fedrank._core")]
-pub(crate) struct Scheme(Kind);
+pub(crate) struct Scheme(pub(crate) scheme::Scheme);
 
-enum Kind {
-    Borda(Borda),
-    Lehmer(Lehmer),
-    Refine(Refine),
-    Dispersion(Dispersion),
-}
-
-impl Scheme {
-    pub(crate) fn layout(&self) -> &Layout {
-        match &self.0 {
-            Kind::Borda(scheme) => scheme.layout(),
-            Kind::Lehmer(scheme) => scheme.layout(),
-            Kind::Refine(scheme) => scheme.layout(),
-            Kind::Dispersion(scheme) => scheme.layout(),
-        }
-    }
-
-    pub(crate) fn encode_rankings(
-        &self,
-        rankings: Rankings<'_>,
-        key: Key,
-    ) -> fedrank_core::Result<Vec<u64>> {
-        match &self.0 {
-            Kind::Borda(scheme) => scheme.encode(rankings, key),
-            Kind::Lehmer(scheme) => scheme.encode(rankings, key),
-            Kind::Refine(scheme) => scheme.encode(rankings, key),
-            Kind::Dispersion(scheme) => scheme.encode(rankings),
-        }
-    }
-
-    pub(crate) fn decode_totals(
-        &self,
-        totals: &[&[u64]],
-        survivors: usize,
-        ties: Ties,
-    ) -> fedrank_core::Result<Consensus> {
-        match (&self.0, totals) {
-            (Kind::Borda(scheme), [total]) => scheme.decode(total, survivors, ties),
-            (Kind::Lehmer(scheme), [total]) => scheme.decode(total, survivors, ties),
-            (Kind::Refine(scheme), totals) => scheme.decode(totals, survivors, ties),
-            _ => Err(fedrank_core::Error::Total {
-                problem: "this scheme finds no consensus in so many totals",
-            }),
-        }
-    }
+/// How far rankings are from an announced one; see `fedrank_core::scheme::dispersion::Fit`.
+#[pyclass(frozen, get_all, module = "fedrank._core")]
+pub(crate) struct Fit {
+    phi: f64,
+    standard_error: f64,
+    distance: u64,
+    samples: u64,
 }
 
 #[pymethods]
@@ -81,7 +41,7 @@ impl Scheme {
         let size = Size { n, clients, max_samples, partial };
         let phi = Phi::new(phi)?;
         let scheme = if quantize { Borda::quantized(size, phi) } else { Borda::exact(size) };
-        Ok(Self(Kind::Borda(scheme?)))
+        Ok(Self(scheme?.into()))
     }
 
     #[staticmethod]
@@ -95,10 +55,10 @@ impl Scheme {
         let decode = match decode {
             "nearest" => Decode::Nearest,
             "paper" => Decode::Paper,
-            _ => return Err(Error::value("unknown decode rule")),
+            _ => return Err(Error::value("decode must be nearest or paper")),
         };
         let size = Size { n, clients, max_samples, partial: false };
-        Ok(Self(Kind::Lehmer(Lehmer::new(size, low_bits, decode)?)))
+        Ok(Self(Lehmer::new(size, low_bits, decode)?.into()))
     }
 
     #[staticmethod]
@@ -114,17 +74,15 @@ impl Scheme {
             "margins" => Vote::Margins,
             "counted" => Vote::Counted,
             "majority" => Vote::Majority,
-            _ => return Err(Error::value("unknown vote")),
+            _ => return Err(Error::value("vote must be margins, counted or majority")),
         };
         let announced = rankings(&announced)?;
-        let scheme = Refine::new(announced, clients, max_samples, window, vote, partial)?;
-        Ok(Self(Kind::Refine(scheme)))
+        Ok(Self(Refine::new(announced, clients, max_samples, window, vote, partial)?.into()))
     }
 
     #[staticmethod]
     fn dispersion(announced: Ranks<'_>, clients: usize, max_samples: usize) -> Result<Self> {
-        let announced = rankings(&announced)?;
-        Ok(Self(Kind::Dispersion(Dispersion::new(announced, clients, max_samples)?)))
+        Ok(Self(Dispersion::new(rankings(&announced)?, clients, max_samples)?.into()))
     }
 
     fn encode<'py>(
@@ -134,36 +92,28 @@ impl Scheme {
         seed: &[u8],
     ) -> Result<Bound<'py, PyArray1<u64>>> {
         let (rows, key) = (rankings(&ranks)?, key(seed)?);
-        let message = py.detach(|| self.encode_rankings(rows, key))?;
-        Ok(vector(py, message))
+        Ok(vector(py, py.detach(|| self.0.encode(rows, key))?))
     }
 
-    /// The consensus in the sums of all rounds, which are one but for a refinement.
-    fn decode<'py>(
+    /// The totals of all rounds of a refinement; one total of any other scheme.
+    fn decode(
         &self,
-        py: Python<'py>,
-        totals: Vec<PyReadonlyArray1<'py, u64>>,
+        py: Python<'_>,
+        totals: Vec<PyReadonlyArray1<'_, u64>>,
         survivors: usize,
         ties: &str,
         seed: &[u8],
-    ) -> Result<Found<'py>> {
+    ) -> Result<Consensus> {
         let totals = totals.iter().map(slice).collect::<Result<Vec<_>>>()?;
         let ties = tie_rule(ties, seed)?;
-        let consensus = py.detach(|| self.decode_totals(&totals, survivors, ties))?;
-        Ok(found(py, consensus))
+        let found = py.detach(|| self.0.decode(&totals, survivors, ties))?;
+        Ok(Consensus::new(py, found))
     }
 
-    /// phi, its standard error, the sum of distances and the number of rankings.
-    fn fit(
-        &self,
-        total: PyReadonlyArray1<'_, u64>,
-        survivors: usize,
-    ) -> Result<(f64, f64, u64, u64)> {
-        let Kind::Dispersion(scheme) = &self.0 else {
-            return Err(Error::value("this scheme fits nothing"));
-        };
-        let fit = scheme.decode(slice(&total)?, survivors)?;
-        Ok((fit.phi, fit.error, fit.distance, fit.samples))
+    fn fit(&self, total: PyReadonlyArray1<'_, u64>, survivors: usize) -> Result<Fit> {
+        let fit = self.0.fit(slice(&total)?, survivors)?;
+        let scheme::dispersion::Fit { phi, error, distance, samples } = fit;
+        Ok(Fit { phi, standard_error: error, distance, samples })
     }
 
     fn pack<'py>(
@@ -172,23 +122,21 @@ impl Scheme {
         message: PyReadonlyArray1<'py, u64>,
     ) -> Result<Bound<'py, PyBytes>> {
         let message = slice(&message)?;
-        Ok(PyBytes::new(py, &py.detach(|| self.layout().pack(message))?))
+        Ok(PyBytes::new(py, &py.detach(|| self.0.layout().pack(message))?))
     }
 
     fn unpack<'py>(&self, py: Python<'py>, packed: &[u8]) -> Result<Bound<'py, PyArray1<u64>>> {
-        Ok(vector(py, py.detach(|| self.layout().unpack(packed))?))
+        Ok(vector(py, py.detach(|| self.0.layout().unpack(packed))?))
     }
 
-    /// Name, number of entries and bits of an entry, for each segment.
     #[getter]
-    fn segments(&self) -> Vec<(String, usize, u32)> {
-        let segments = self.layout().segments();
-        segments.iter().map(|s| (s.name.clone(), s.len, s.bits)).collect()
+    fn segments(&self) -> Vec<Segment> {
+        self.0.layout().segments().iter().map(Segment::from).collect()
     }
 
     #[getter]
     fn message_bits(&self) -> u64 {
-        self.layout().message_bits()
+        self.0.layout().message_bits()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fedrank_core::secagg::{Client, Params, Server};
+use fedrank_core::secagg::{self, Client, Params, Server};
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -20,7 +20,7 @@ fn params(
     round: u32,
     scheme: &Scheme,
 ) -> Result<Params> {
-    Ok(Params::new(key(digest)?, clients, Some(threshold), round, scheme.layout().clone())?)
+    Ok(Params::new(key(digest)?, clients, Some(threshold), round, scheme.0.layout().clone())?)
 }
 
 /// One client in one session.
@@ -99,13 +99,33 @@ impl SecaggServer {
         Ok(Self(Server::new(params, &mut UnwrapErr(SysRng))))
     }
 
+    #[staticmethod]
+    fn resume(
+        digest: &[u8],
+        clients: usize,
+        threshold: usize,
+        round: u32,
+        scheme: &Scheme,
+        state: &[u8],
+    ) -> Result<Self> {
+        Ok(Self(Server::resume(params(digest, clients, threshold, round, scheme)?, state)?))
+    }
+
+    fn state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.state()))
+    }
+
     fn receive(&mut self, py: Python<'_>, sender: usize, message: &[u8]) -> Result<()> {
         Ok(py.detach(|| self.0.receive(sender, message))?)
     }
 
     fn close_step<'py>(&mut self, py: Python<'py>) -> Result<BTreeMap<usize, Bound<'py, PyBytes>>> {
         let messages = py.detach(|| self.0.close_step())?;
-        Ok(messages.into_iter().map(|(to, bytes)| (to, PyBytes::new(py, &bytes))).collect())
+        Ok(by_client(py, messages))
+    }
+
+    fn messages<'py>(&self, py: Python<'py>) -> BTreeMap<usize, Bound<'py, PyBytes>> {
+        by_client(py, py.detach(|| self.0.messages()))
     }
 
     fn result<'py>(&self, py: Python<'py>) -> Result<(Bound<'py, PyArray1<u64>>, Vec<usize>)> {
@@ -116,4 +136,57 @@ impl SecaggServer {
     fn faults(&self) -> Vec<(usize, &'static str)> {
         self.0.faults()
     }
+}
+
+fn by_client(
+    py: Python<'_>,
+    messages: BTreeMap<usize, Vec<u8>>,
+) -> BTreeMap<usize, Bound<'_, PyBytes>> {
+    messages.into_iter().map(|(to, bytes)| (to, PyBytes::new(py, &bytes))).collect()
+}
+
+/// Bytes that one client sends in each step of a round, if all take part.
+#[pyclass(frozen, get_all, module = "fedrank._core")]
+pub(crate) struct MessageSizes {
+    advertise: u64,
+    share: u64,
+    mask: u64,
+    unmask: u64,
+}
+
+#[pyfunction]
+pub(crate) fn message_sizes(clients: usize, message_bits: u64) -> Result<MessageSizes> {
+    let secagg::MessageSizes { advertise, share, mask, unmask } =
+        secagg::message_sizes(clients, message_bits)?;
+    Ok(MessageSizes { advertise, share, mask, unmask })
+}
+
+#[pyfunction]
+pub(crate) fn sender_of(message: &[u8]) -> Result<usize> {
+    Ok(secagg::sender_of(message)?)
+}
+
+#[pyfunction]
+pub(crate) fn survivors_of(message: &[u8]) -> Result<Vec<usize>> {
+    Ok(secagg::survivors_of(message)?)
+}
+
+#[pyfunction]
+pub(crate) fn default_threshold(clients: usize) -> usize {
+    secagg::default_threshold(clients)
+}
+
+#[pyfunction]
+pub(crate) fn round_digest<'py>(
+    py: Python<'py>,
+    study: &[u8],
+    round: u32,
+    stage: &str,
+    order: Vec<u32>,
+    previous: &[u8],
+    survivors: Vec<u16>,
+) -> Result<Bound<'py, PyBytes>> {
+    let (study, previous) = (key(study)?, key(previous)?);
+    let digest = secagg::round_digest(&study, round, stage, &order, &previous, &survivors);
+    Ok(PyBytes::new(py, &digest))
 }

@@ -5,8 +5,9 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::array::{Ranks, rankings, slice};
-use crate::consensus::{Found, found, tie_rule};
+use crate::consensus::Consensus;
 use crate::error::Result;
+use crate::rankings::tie_rule;
 
 #[pyfunction]
 pub(crate) fn superposition_transmit<'py>(
@@ -18,13 +19,14 @@ pub(crate) fn superposition_transmit<'py>(
 }
 
 #[pyfunction]
-pub(crate) fn superposition_receive<'py>(
-    py: Python<'py>,
-    sums: PyReadonlyArray1<'py, f64>,
+pub(crate) fn superposition_receive(
+    py: Python<'_>,
+    sums: PyReadonlyArray1<'_, f64>,
     n: usize,
     ties: &str,
     seed: &[u8],
-) -> Result<Found<'py>> {
+) -> Result<Consensus> {
     let (sums, ties) = (slice(&sums)?, tie_rule(ties, seed)?);
-    Ok(found(py, py.detach(|| superposition::receive(sums, n, ties))?))
+    let found = py.detach(|| superposition::receive(sums, n, ties))?;
+    Ok(Consensus::new(py, found))
 }

@@ -10,6 +10,54 @@ pub mod majority;
 pub mod pick;
 pub mod pivot;
 
+use crate::error::Result;
+use crate::rankings::{Profile, Ties};
+use crate::rng::Key;
+
+/// A method that sees all rankings, with its options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// By mean position ([`borda::consensus`]).
+    Borda,
+    /// By the most frequent digits of Lehmer codes ([`lehmer::consensus`]).
+    Lehmer,
+    /// Least total footrule distance ([`footrule::consensus`]).
+    Footrule,
+    /// The nearest of the given rankings ([`pick::consensus`]).
+    Pick,
+    /// The best of several sorts around random pivots ([`pivot::consensus`]).
+    Pivot {
+        /// Number of sorts.
+        runs: usize,
+    },
+    /// Least total Kendall distance ([`kemeny::consensus`]).
+    Kemeny {
+        /// Largest component that is solved exactly.
+        exact_upto: usize,
+        /// Restarts of the search in larger ones.
+        kicks: usize,
+    },
+}
+
+impl Method {
+    /// The consensus of `profile`. Pivots and restarts are drawn by `key`.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory) if a method needs n² numbers and they do not fit.
+    pub fn consensus(self, profile: &Profile<'_>, ties: Ties, key: Key) -> Result<Consensus> {
+        match self {
+            Self::Borda => Ok(borda::consensus(profile, ties)),
+            Self::Lehmer => Ok(lehmer::consensus(profile, ties)),
+            Self::Footrule => footrule::consensus(profile, ties),
+            Self::Pick => pick::consensus(profile, ties),
+            Self::Pivot { runs } => pivot::consensus(profile, runs, ties, key),
+            Self::Kemeny { exact_upto, kicks } => {
+                kemeny::consensus(profile, exact_upto, kicks, ties, key)
+            }
+        }
+    }
+}
+
 /// A consensus ranking and what its method knows about it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Consensus {

@@ -14,9 +14,89 @@ pub use dispersion::Dispersion;
 pub use lehmer::Lehmer;
 pub use refine::Refine;
 
+use crate::consensus::Consensus;
 use crate::error::{Error, Result};
 use crate::message::{Layout, Segment};
-use crate::rankings::Rankings;
+use crate::rankings::{Rankings, Ties};
+use crate::rng::Key;
+
+/// A scheme of any kind.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scheme {
+    /// Mean positions or sums of positions.
+    Borda(Borda),
+    /// Digits of Lehmer codes.
+    Lehmer(Lehmer),
+    /// Margins of pairs that are close in an announced order.
+    Refine(Refine),
+    /// Distances to an announced order.
+    Dispersion(Dispersion),
+}
+
+impl Scheme {
+    /// The shape of a message.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        match self {
+            Self::Borda(scheme) => scheme.layout(),
+            Self::Lehmer(scheme) => scheme.layout(),
+            Self::Refine(scheme) => scheme.layout(),
+            Self::Dispersion(scheme) => scheme.layout(),
+        }
+    }
+
+    /// A client's message; its ties are broken by `key`.
+    ///
+    /// # Errors
+    /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings.
+    pub fn encode(&self, rankings: Rankings<'_>, key: Key) -> Result<Vec<u64>> {
+        match self {
+            Self::Borda(scheme) => scheme.encode(rankings, key),
+            Self::Lehmer(scheme) => scheme.encode(rankings, key),
+            Self::Refine(scheme) => scheme.encode(rankings, key),
+            Self::Dispersion(scheme) => scheme.encode(rankings),
+        }
+    }
+
+    /// The consensus of the `survivors` whose messages sum to `totals`: one total for each round of
+    /// a refinement, one in all for any other scheme.
+    ///
+    /// # Errors
+    /// [`Error::Survivors`] or [`Error::Total`] if no clients can have sent this;
+    /// [`Error::Parameter`] for a dispersion, or the wrong number of totals.
+    pub fn decode(&self, totals: &[&[u64]], survivors: usize, ties: Ties) -> Result<Consensus> {
+        let refused = |name, problem| Err(Error::Parameter { name, problem });
+        match (self, totals) {
+            (Self::Borda(scheme), [total]) => scheme.decode(total, survivors, ties),
+            (Self::Lehmer(scheme), [total]) => scheme.decode(total, survivors, ties),
+            (Self::Refine(scheme), totals) => scheme.decode(totals, survivors, ties),
+            (Self::Dispersion(_), _) => refused("scheme", "sends distances, which hold no order"),
+            _ => refused("totals", "must be one: only a refinement has earlier rounds"),
+        }
+    }
+
+    /// The dispersion of the `survivors` whose messages sum to `total`.
+    ///
+    /// # Errors
+    /// As [`Dispersion::decode`]; [`Error::Parameter`] for any other scheme.
+    pub fn fit(&self, total: &[u64], survivors: usize) -> Result<dispersion::Fit> {
+        match self {
+            Self::Dispersion(scheme) => scheme.decode(total, survivors),
+            _ => Err(Error::Parameter { name: "scheme", problem: "must be a dispersion to fit" }),
+        }
+    }
+}
+
+macro_rules! kinds {
+    ($($kind:ident)*) => {$(
+        impl From<$kind> for Scheme {
+            fn from(scheme: $kind) -> Self {
+                Self::$kind(scheme)
+            }
+        }
+    )*};
+}
+kinds!(Borda Lehmer Refine Dispersion);
 
 /// Most items, and most clients.
 const MOST: usize = 1 << 24;

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::error::{Error, Party, Result};
 use super::keys::{self, Key, Public, SEALED, Secret, Secrets, Share};
 use super::mask::Sum;
-use super::message::{self, Kind};
+use super::message::{self, Kind, REVEAL_ENTRY};
 use super::{Params, shares};
 
 /// One client in one session.
@@ -134,7 +134,7 @@ impl Client {
         let dealt: Vec<_> = dealt.into_iter().collect::<Result<_>>()?;
 
         let n = roster.len();
-        let mut reply = message::begin(Kind::Shares, me, &context, 32 + 32 * n + SEALED * (n - 1));
+        let mut reply = message::begin(Kind::Shares, me, &context, message::shares_len(n));
         reply.extend_from_slice(&keys::commitment(&context, me, &secrets.seed));
         for ((holder, _), (share, _)) in roster.iter().zip(&dealt) {
             for secret in [Secret::Seed, Secret::Mask] {
@@ -244,7 +244,7 @@ impl Client {
             return Err(Error::List { what: "a survivor that did not share" });
         }
 
-        let mut reply = message::begin(Kind::Reveal, self.me, context, 33 * held.len());
+        let mut reply = message::begin(Kind::Reveal, self.me, context, REVEAL_ENTRY * held.len());
         for Held { owner, share } in held {
             let survived = survivors.binary_search(owner).is_ok();
             let secret = if survived { Secret::Seed } else { Secret::Mask };
@@ -253,7 +253,7 @@ impl Client {
                     reply.push(1);
                     reply.extend_from_slice(keys::half(share, secret));
                 }
-                None => reply.extend_from_slice(&[0; 33]),
+                None => reply.extend_from_slice(&[0; REVEAL_ENTRY]),
             }
         }
         self.phase = Phase::Done;

@@ -10,6 +10,8 @@ pub enum Party {
     Server,
     /// The client of this roster index.
     Client(usize),
+    /// A sender that the caller does not know yet.
+    Unknown,
 }
 
 impl std::fmt::Display for Party {
@@ -17,6 +19,7 @@ impl std::fmt::Display for Party {
         match self {
             Self::Server => f.write_str("the server"),
             Self::Client(id) => write!(f, "client {id}"),
+            Self::Unknown => f.write_str("an unknown sender"),
         }
     }
 }
@@ -134,6 +137,26 @@ pub enum Error {
         what: &'static str,
     },
 }
+
+/// Every code: those of [`Error::code`], and `share` for a wrong share.
+///
+/// A saved server names a code by its place here, so new ones go to the end.
+pub(super) const CODES: [&str; 14] = [
+    "parameters",
+    "unknown",
+    "input",
+    "conflict",
+    "malformed",
+    "foreign",
+    "order",
+    "late",
+    "key",
+    "list",
+    "few",
+    "dealer",
+    "state",
+    "share",
+];
 
 impl Error {
     /// A fixed word for the kind of error: all that need leave a machine.

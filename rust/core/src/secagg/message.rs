@@ -12,10 +12,28 @@
 use sha2::{Digest, Sha256};
 
 use super::error::{Error, Party, Result};
+use super::keys::SEALED;
 
 const VERSION: u8 = 1;
 const HEADER: usize = 36;
 const CHECKSUM: usize = 4;
+/// Bytes of a message beside its body.
+pub(super) const FRAME: usize = HEADER + CHECKSUM;
+/// Bytes of one client in the body of `Reveal`: mark, share.
+pub(super) const REVEAL_ENTRY: usize = 33;
+/// What is wrong with a message that only the server sends.
+pub(super) const NOT_A_CLIENTS: &str = "it is not a client's message";
+
+/// Where the sealed share of this number begins in the body of `Shares`: after the commitment
+/// and two fingerprints for each of the `clients` that advertised.
+pub(super) fn sealed_at(clients: usize, number: usize) -> usize {
+    32 + 32 * clients + SEALED * number
+}
+
+/// Bytes of the body of `Shares`, if so many clients advertised.
+pub(super) fn shares_len(clients: usize) -> usize {
+    sealed_at(clients, clients - 1)
+}
 
 /// What a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,12 +53,14 @@ pub(super) enum Kind {
     /// For everyone who shared: 1 and a share (of b for survivors, of s for others), or zeros.
     Reveal = 7,
     /// Not sent: a client's state between steps.
-    State = 8,
+    ClientState = 8,
+    /// Not sent: the server's state.
+    ServerState = 9,
 }
 
 /// Begin a message whose body will have `body` bytes. It never grows, so no copy stays behind.
 pub(super) fn begin(kind: Kind, client: u16, session: &[u8; 32], body: usize) -> Vec<u8> {
-    let mut message = Vec::with_capacity(HEADER + body + CHECKSUM);
+    let mut message = Vec::with_capacity(FRAME + body);
     message.extend_from_slice(&[VERSION, kind as u8]);
     message.extend_from_slice(&client.to_le_bytes());
     message.extend_from_slice(session);
@@ -86,7 +106,8 @@ pub(super) fn open(bytes: &[u8], from: Party) -> Result<Message<'_>> {
         Kind::Masked,
         Kind::Survivors,
         Kind::Reveal,
-        Kind::State,
+        Kind::ClientState,
+        Kind::ServerState,
     ];
     let kind =
         kinds.into_iter().find(|&k| k as u8 == header[1]).ok_or(malformed("unknown kind"))?;

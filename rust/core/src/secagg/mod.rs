@@ -24,12 +24,56 @@ mod message;
 mod server;
 mod shares;
 mod state;
+mod wire;
 
 pub use client::Client;
 pub use error::{Error, Party, Result};
 pub use server::Server;
+pub use wire::{MessageSizes, STEPS, message_sizes, sender_of, survivors_of};
 
 use crate::message::Layout;
+
+/// The fewest clients whose sum may be opened: of two, each could subtract its own input.
+///
+/// The driver and the agents enforce it; the state machines themselves take any roster.
+pub const MIN_SURVIVORS: usize = 3;
+
+/// The threshold where none is chosen: ⌊2L/3⌋ + 1 of L clients (M10).
+#[must_use]
+pub fn default_threshold(clients: usize) -> usize {
+    clients - clients.div_ceil(3) + 1
+}
+
+/// [`Error::Clients`] unless 2 ≤ L ≤ 65,535.
+fn check_clients(clients: usize) -> Result<()> {
+    if (2..=65_535).contains(&clients) { Ok(()) } else { Err(Error::Clients { clients }) }
+}
+
+/// The digest of one round of a study, which enters every key derivation of the round:
+///
+/// ```text
+/// H("round", study, round, stage, order, previous, H("survivors", survivors))
+/// ```
+///
+/// It binds the round to the study's digest, the announced `order`, the digest of the `previous`
+/// round and the survivors there. Integers are little-endian: the round and each item of the order
+/// take 4 bytes, each survivor 2. In round 0 the order and the survivors are empty, and `previous`
+/// is 32 zero bytes.
+#[must_use]
+pub fn round_digest(
+    study: &[u8; 32],
+    round: u32,
+    stage: &str,
+    order: &[u32],
+    previous: &[u8; 32],
+    survivors: &[u16],
+) -> [u8; 32] {
+    let order: Vec<u8> = order.iter().flat_map(|item| item.to_le_bytes()).collect();
+    let survivors: Vec<u8> = survivors.iter().flat_map(|id| id.to_le_bytes()).collect();
+    let survivors = keys::hash("survivors", &[&survivors]);
+    let round = round.to_le_bytes();
+    keys::hash("round", &[study, &round, stage.as_bytes(), &order, previous, &survivors])
+}
 
 /// What secure aggregation must know of a study. All parties must hold the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +87,7 @@ pub struct Params {
 
 impl Params {
     /// Parameters of one round of the study that has this digest, with roster indices
-    /// `0..clients`. The threshold defaults to ⌊2L/3⌋ + 1 (M10).
+    /// `0..clients`. Without a threshold, it is the [`default_threshold`].
     ///
     /// # Errors
     /// [`Error::Clients`] unless 2 ≤ L ≤ 65,535; [`Error::Threshold`] unless L/2 < t ≤ L. With
@@ -55,10 +99,8 @@ impl Params {
         round: u32,
         layout: Layout,
     ) -> Result<Self> {
-        if !(2..=65_535).contains(&clients) {
-            return Err(Error::Clients { clients });
-        }
-        let threshold = threshold.unwrap_or(2 * clients / 3 + 1);
+        check_clients(clients)?;
+        let threshold = threshold.unwrap_or_else(|| default_threshold(clients));
         if threshold <= clients / 2 || threshold > clients {
             return Err(Error::Threshold { threshold, clients });
         }

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::error::{Error, Party, Result};
 use super::keys::{self, Key, Public, SEALED, Secret};
 use super::mask::Sum;
-use super::message::{self, Kind};
+use super::message::{self, Kind, REVEAL_ENTRY};
 use super::{Params, shares};
 
 /// The server in one session.
@@ -20,29 +20,29 @@ use super::{Params, shares};
 /// [`result`](Self::result) is the sum. A refused message or call changes nothing, so the caller
 /// may wait for more messages and close again.
 pub struct Server {
-    params: Params,
-    nonce: [u8; 32],
-    step: Step,
+    pub(super) params: Params,
+    pub(super) nonce: [u8; 32],
+    pub(super) step: Step,
     /// Hash of each message taken, by client and kind.
-    taken: BTreeMap<(u16, Kind), [u8; 32]>,
-    faults: BTreeSet<(usize, &'static str)>,
-    keys: BTreeMap<u16, Public>,
-    /// Known when the keys are.
-    context: [u8; 32],
+    pub(super) taken: BTreeMap<(u16, Kind), [u8; 32]>,
+    pub(super) faults: BTreeSet<(usize, &'static str)>,
+    pub(super) keys: BTreeMap<u16, Public>,
+    /// Zero until the first step is closed.
+    pub(super) context: [u8; 32],
     /// Bodies of `Shares` messages.
-    shares: BTreeMap<u16, Vec<u8>>,
-    survivors: BTreeSet<u16>,
-    sum: Sum,
+    pub(super) shares: BTreeMap<u16, Vec<u8>>,
+    pub(super) survivors: BTreeSet<u16>,
+    pub(super) sum: Sum,
     /// Good shares of each client's secret, as holder and share.
-    revealed: BTreeMap<u16, Vec<(u16, HalfShare)>>,
-    total: Option<Vec<u64>>,
+    pub(super) revealed: BTreeMap<u16, Vec<(u16, HalfShare)>>,
+    pub(super) total: Option<Vec<u64>>,
 }
 
-type HalfShare = Zeroizing<[u16; 16]>;
+pub(super) type HalfShare = Zeroizing<[u16; 16]>;
 
 /// The step whose messages are being received.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Step {
     Advertise,
     Share,
     Mask,
@@ -68,6 +68,10 @@ impl Server {
     pub fn new(params: Params, rng: &mut impl CryptoRng) -> Self {
         let mut nonce = [0; 32];
         rng.fill_bytes(&mut nonce);
+        Self::with_nonce(params, nonce)
+    }
+
+    pub(super) fn with_nonce(params: Params, nonce: [u8; 32]) -> Self {
         Self {
             sum: Sum::new(&params.layout),
             params,
@@ -113,9 +117,7 @@ impl Server {
         }
         let step = match kind {
             Kind::Advertise | Kind::Shares | Kind::Masked | Kind::Reveal => self.step.kind(),
-            _ => {
-                return Err(Error::Malformed { from, what: "not a client's message" });
-            }
+            _ => return Err(Error::Malformed { from, what: message::NOT_A_CLIENTS }),
         };
         let session = match kind {
             Kind::Advertise => self.params.study(),
@@ -162,7 +164,7 @@ impl Server {
         if !self.keys.contains_key(&sender) {
             return Err(Error::Order { from });
         }
-        if body.len() != self.sealed_at(self.keys.len() - 1) {
+        if body.len() != message::shares_len(self.keys.len()) {
             return Err(Error::Malformed { from, what: "wrong length" });
         }
         self.shares.insert(sender, body.to_vec());
@@ -187,8 +189,8 @@ impl Server {
         if !self.survivors.contains(&sender) {
             return Err(Error::Order { from });
         }
-        let entries = message::entries::<33>(body, from)?;
-        let absent = |entry: &[u8; 33]| *entry == [0; 33];
+        let entries = message::entries::<REVEAL_ENTRY>(body, from)?;
+        let absent = |entry: &[u8; REVEAL_ENTRY]| *entry == [0; REVEAL_ENTRY];
         if entries.len() != self.shares.len() || entries.iter().any(|e| e[0] != 1 && !absent(e)) {
             return Err(Error::Malformed { from, what: "wrong length or mark" });
         }
@@ -216,38 +218,49 @@ impl Server {
     /// [`Error::TooFew`] or [`Error::Shares`] below the threshold, and then nothing has been learnt;
     /// [`Error::Dealer`] if a client dealt false shares; [`Error::Order`] after the last step.
     pub fn close_step(&mut self) -> Result<BTreeMap<usize, Vec<u8>>> {
-        match self.step {
+        self.step = match self.step {
             Step::Advertise => {
                 self.params.enough(self.keys.len(), "clients with keys")?;
-                let entry = |(id, public): (&u16, &Public)| {
-                    [id.to_le_bytes().as_slice(), &public.transport, &public.mask].concat()
-                };
-                let list: Vec<u8> = self.keys.iter().flat_map(entry).collect();
-                self.context = self.params.context(&self.nonce, &list);
-                let body = [self.nonce.as_slice(), &list].concat();
-                self.step = Step::Share;
-                let study = self.params.study();
-                Ok(send(Kind::Keys, &study, self.keys.keys(), |_| body.clone()))
+                self.context = self.params.context(&self.nonce, &self.key_list());
+                Step::Share
             }
             Step::Share => {
                 self.params.enough(self.shares.len(), "clients that shared")?;
-                self.step = Step::Mask;
-                let to = self.shares.keys();
-                Ok(send(Kind::Delivery, &self.context, to, |to| self.delivery(to)))
+                Step::Mask
             }
             Step::Mask => {
                 self.params.enough(self.survivors.len(), "masked inputs")?;
-                let list: Vec<u8> = self.survivors.iter().flat_map(|id| id.to_le_bytes()).collect();
-                self.step = Step::Unmask;
-                let to = self.survivors.iter();
-                Ok(send(Kind::Survivors, &self.context, to, |_| list.clone()))
+                Step::Unmask
             }
             Step::Unmask => {
                 self.finish()?;
-                self.step = Step::Done;
-                Ok(BTreeMap::new())
+                Step::Done
             }
-            Step::Done => Err(Error::Order { from: Party::Server }),
+            Step::Done => return Err(Error::Order { from: Party::Server }),
+        };
+        Ok(self.messages())
+    }
+
+    /// The messages of the step closed last, once more: the same bytes, after
+    /// [`resume`](Self::resume) too. Empty before the first step is closed and after the last.
+    #[must_use]
+    pub fn messages(&self) -> BTreeMap<usize, Vec<u8>> {
+        match self.step {
+            Step::Advertise | Step::Done => BTreeMap::new(),
+            Step::Share => {
+                let body = [self.nonce.as_slice(), &self.key_list()].concat();
+                let study = self.params.study();
+                send(Kind::Keys, &study, self.keys.keys(), |_| body.clone())
+            }
+            Step::Mask => {
+                let to = self.shares.keys();
+                send(Kind::Delivery, &self.context, to, |to| self.delivery(to))
+            }
+            Step::Unmask => {
+                let list: Vec<u8> = self.survivors.iter().flat_map(|id| id.to_le_bytes()).collect();
+                let to = self.survivors.iter();
+                send(Kind::Survivors, &self.context, to, |_| list.clone())
+            }
         }
     }
 
@@ -267,13 +280,22 @@ impl Server {
         self.faults.iter().copied().collect()
     }
 
+    /// Id and public keys of everybody who advertised, as in the `Keys` message.
+    pub(super) fn key_list(&self) -> Vec<u8> {
+        let entry = |(id, public): (&u16, &Public)| {
+            [id.to_le_bytes().as_slice(), &public.transport, &public.mask].concat()
+        };
+        self.keys.iter().flat_map(entry).collect()
+    }
+
     /// Body of the `Delivery` message: what each other client dealt to `to`.
     fn delivery(&self, to: u16) -> Vec<u8> {
         let holder = self.index(to);
         let mut body = Vec::new();
         for (&owner, dealt) in self.shares.iter().filter(|&(&owner, _)| owner != to) {
             // A dealer seals no share for itself.
-            let sealed = self.sealed_at(holder - usize::from(owner < to));
+            let number = holder - usize::from(owner < to);
+            let sealed = message::sealed_at(self.keys.len(), number);
             body.extend_from_slice(&owner.to_le_bytes());
             body.extend_from_slice(&dealt[32 + 32 * holder..][..32]);
             body.extend_from_slice(&dealt[sealed..][..SEALED]);
@@ -284,11 +306,6 @@ impl Server {
     /// Place of `client` among those who advertised.
     fn index(&self, client: u16) -> usize {
         self.keys.range(..client).count()
-    }
-
-    /// Where the sealed share of this number begins in the body of a `Shares` message.
-    fn sealed_at(&self, number: usize) -> usize {
-        32 + 32 * self.keys.len() + SEALED * number
     }
 
     /// The secret of `owner` that the server may have.

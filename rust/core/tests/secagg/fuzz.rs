@@ -1,7 +1,7 @@
 //! No bytes make a parser panic. `FEDRANK_FUZZ_CASES` sets the number of inputs per test.
 
 use super::session::*;
-use fedrank_core::secagg::{Client, Error, Params};
+use fedrank_core::secagg::{Client, Error, Params, Server, sender_of, survivors_of};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -27,6 +27,29 @@ static STATES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         states.push(client.state().to_vec());
     }
     states
+});
+
+/// States of the server before and after each step is closed.
+static SERVER_STATES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let mut server = server(&PARAMS, 41);
+    let mut states = Vec::new();
+    for step in STEPS {
+        states.push(server.state().to_vec());
+        // Client 2 is lost at the mask step: its secret must be rebuilt, too.
+        for c in (0..3).filter(|&c| c < 2 || step < Step::Mask) {
+            server.receive(c, &LOSING.up[&(step, c)]).unwrap();
+        }
+        // Client 1 is at fault.
+        assert!(server.receive(1, &[]).is_err());
+        states.push(server.state().to_vec());
+        server.close_step().unwrap();
+    }
+    states.push(server.state().to_vec());
+    states
+});
+static LOSING: LazyLock<Transcript> = LazyLock::new(|| {
+    let uplink = |step, c, m| if c == 2 && step >= Step::Mask { vec![] } else { vec![m] };
+    run(&PARAMS, 41, &INPUTS, uplink).2
 });
 
 /// A change to a valid message. Most keep the checksum right, to reach deeper.
@@ -98,12 +121,14 @@ proptest! {
         let mut bytes = bytes;
         if seal && bytes.len() >= 40 {
             // A right header but for the session, and a right checksum.
-            let header = [1, bytes[1] % 9, 0, 0];
+            let header = [1, bytes[1] % 10, 0, 0];
             bytes[..4].copy_from_slice(&header);
             bytes = reseal(bytes);
         }
         knock(&bytes);
         let _ = Client::resume(PARAMS.clone(), &bytes);
+        let _ = Server::resume(PARAMS.clone(), &bytes);
+        let _ = (sender_of(&bytes), survivors_of(&bytes));
         let _ = PARAMS.layout().unpack(&bytes);
         let mut server = server(&PARAMS, 41);
         for step in STEPS {
@@ -129,6 +154,27 @@ proptest! {
                 let _ = client.state();
             }
         }
+    }
+
+    #[test]
+    fn changed_server_states(which in 0_usize..9, how in changes()) {
+        let state = changed(&SERVER_STATES[which], &how);
+        if let Ok(mut server) = Server::resume(PARAMS.clone(), &state) {
+            for step in STEPS {
+                for c in 0..3 {
+                    let message = LOSING.up.get(&(step, c)).map_or(&[][..], Vec::as_slice);
+                    let _ = server.receive(c, message);
+                }
+                let _ = (server.messages(), server.close_step(), server.result(), server.faults());
+                prop_assert!(Server::resume(PARAMS.clone(), &server.state()).is_ok());
+            }
+        }
+    }
+
+    #[test]
+    fn changed_messages_have_a_sender_or_none(which in 0_usize..4, how in changes()) {
+        let _ = sender_of(&changed(&SAID.up[&(STEPS[which], 0)], &how));
+        let _ = survivors_of(&changed(&SAID.down[&(Step::Mask, 0)], &how));
     }
 
     /// One client tampers with one of its messages. Whatever it does, the others' sum is exact,

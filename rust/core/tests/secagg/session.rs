@@ -121,6 +121,11 @@ pub(crate) fn run(
     (server.result(), server, said)
 }
 
+/// The server that goes on from the state of this one.
+pub(crate) fn resumed(params: &Params, server: &Server) -> Server {
+    Server::resume(params.clone(), &server.state()).unwrap()
+}
+
 /// A session that loses clients: the message of the step named, and all after it, never arrive.
 pub(crate) fn run_losing(
     params: &Params,

@@ -1,9 +1,10 @@
 //! Sums are exact, whoever is lost, and messages tell nothing but the sum.
 
 use super::session::*;
-use fedrank_core::secagg::{Client, Error};
+use fedrank_core::secagg::{Client, Error, Party};
 use proptest::prelude::*;
 use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 const SHAPE: [(usize, u32); 5] = [(3, 1), (2, 7), (4, 14), (1, 31), (2, 64)];
 
@@ -123,6 +124,53 @@ fn every_step_may_run_in_a_new_process() {
     assert!(sum.is_ok());
 }
 
+/// A server that is saved and resumed around every message, beside one that never is.
+#[test]
+fn every_message_may_reach_a_new_server() {
+    let params = params(5, Some(3), &SHAPE);
+    let inputs = inputs(&params, 14);
+    // Client 4 is lost at the mask step; 1 reveals a wrong share; 2 first sends half of everything.
+    let uplink = |step, c, message: Vec<u8>| match (step, c) {
+        (Step::Mask, 4) => vec![],
+        (Step::Unmask, 1) => vec![tamper(&message, |b| b[7] ^= 1)],
+        (_, 2) => vec![message[..20].to_vec(), message],
+        _ => vec![message],
+    };
+    let (sum, steady, said) = run(&params, 15, &inputs, uplink);
+    let (mut clients, mut server) = (clients(&params, 15), server(&params, 15));
+    let mut down: BTreeMap<usize, Vec<u8>> = (0..5).map(|c| (c, vec![])).collect();
+    for step in STEPS {
+        for (&c, request) in &down {
+            let message = answer(&mut clients[c], step, request, &inputs[c]).unwrap();
+            for message in uplink(step, c, message) {
+                let first = server.receive(c, &message);
+                server = resumed(&params, &server);
+                // Repeated: as before. Another one: refused.
+                assert_eq!(server.receive(c, &message), first);
+                if first.is_ok() {
+                    let other = server.receive(c, &tamper(&message, |b| b.push(0)));
+                    assert_eq!(other, Err(Error::Conflict { from: Party::Client(c) }));
+                }
+            }
+        }
+        let mut again = resumed(&params, &server);
+        assert_eq!(*again.state(), *server.state());
+        down = server.close_step().unwrap();
+        assert_eq!(again.close_step().as_ref(), Ok(&down));
+        server = resumed(&params, &server);
+        assert_eq!(server.messages(), down);
+        for (&c, message) in &down {
+            assert_eq!(*message, said.down[&(step, c)]);
+        }
+    }
+    assert_eq!(server.result(), sum);
+    assert_eq!(sum, Ok((plain_sum(&params, &inputs, &[0, 1, 2, 3]), vec![0, 1, 2, 3])));
+    assert_eq!(server.close_step().unwrap_err().code(), "order");
+    let conflicts = (0..5).map(|c| (c, "conflict"));
+    let faults: BTreeSet<_> = steady.faults().into_iter().chain(conflicts).collect();
+    assert_eq!(server.faults(), faults.into_iter().collect::<Vec<_>>());
+}
+
 #[test]
 fn no_length_depends_on_the_data() {
     let shape = [(4, 14), (3, 33)];
@@ -130,7 +178,7 @@ fn no_length_depends_on_the_data() {
         let params = params(n, None, &shape);
         let lengths = |inputs: &[Vec<u64>], seed| {
             let said = run(&params, seed, inputs, |_, _, m| vec![m]).2;
-            let of = |m: std::collections::BTreeMap<(Step, usize), Vec<u8>>| -> Vec<_> {
+            let of = |m: BTreeMap<(Step, usize), Vec<u8>>| -> Vec<_> {
                 m.into_iter().map(|(k, v)| (k, v.len())).collect()
             };
             (of(said.up), of(said.down))

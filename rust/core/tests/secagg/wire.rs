@@ -2,7 +2,7 @@
 
 use super::session::*;
 use chacha20::ChaCha20Rng;
-use fedrank_core::secagg::{Client, Error, Params, Party, Server};
+use fedrank_core::secagg::{self, Client, Error, Params, Party, Server};
 use proptest::prelude::*;
 use rand_core::SeedableRng;
 use serde_json::Value;
@@ -157,6 +157,99 @@ fn damaged_states_are_refused() {
 }
 
 #[test]
+fn damaged_server_states_are_refused() {
+    let params = params(3, Some(2), &SHAPE);
+    let inputs = inputs(&params, 31);
+    let said = run(&params, 32, &inputs, |_, _, m| vec![m]).2;
+    let mut server = server(&params, 32);
+    for step in STEPS {
+        for c in 0..3 {
+            server.receive(c, &said.up[&(step, c)]).unwrap();
+        }
+        let state = server.state();
+        for damaged in damaged(&state) {
+            let refused = Server::resume(params.clone(), &damaged).unwrap_err();
+            assert_eq!(refused.code(), "state");
+        }
+        let other_version = Error::State { what: "another version of the protocol" };
+        let later = reseal([&[2], &state[1..]].concat());
+        assert_eq!(Server::resume(params.clone(), &later).unwrap_err(), other_version);
+        for other in other_params() {
+            assert_eq!(Server::resume(other, &state).unwrap_err().code(), "state");
+        }
+        server.close_step().unwrap();
+    }
+    // A state of the other party.
+    let client = clients(&params, 32).remove(0).state();
+    assert_eq!(Server::resume(params.clone(), &client).unwrap_err().code(), "state");
+    assert_eq!(Client::resume(params, &server.state()).unwrap_err().code(), "state");
+}
+
+/// Every prefix of a server's state that was cut in the body and has a right checksum.
+#[test]
+fn server_states_that_end_early_are_refused() {
+    let params = params(3, Some(2), &SHAPE);
+    let said = run(&params, 32, &inputs(&params, 31), |_, _, m| vec![m]).2;
+    let mut server = server(&params, 32);
+    for step in STEPS {
+        (0..3).for_each(|c| server.receive(c, &said.up[&(step, c)]).unwrap());
+        let state = server.state();
+        for n in 36..state.len() - 4 {
+            let cut = reseal([&state[..n], &[0; 4]].concat());
+            assert_eq!(Server::resume(params.clone(), &cut).unwrap_err().code(), "state");
+        }
+        server.close_step().unwrap();
+    }
+}
+
+#[test]
+fn the_wire_facts_are_those_of_the_messages() {
+    let params = params(5, None, &SHAPE);
+    let said = run(&params, 33, &inputs(&params, 34), |_, _, m| vec![m]).2;
+    let sizes = secagg::message_sizes(5, params.layout().message_bits()).unwrap();
+    let of_step = [sizes.advertise, sizes.share, sizes.mask, sizes.unmask];
+    for (step, size) in STEPS.into_iter().zip(of_step) {
+        for c in 0..5 {
+            let message = &said.up[&(step, c)];
+            assert_eq!(message.len() as u64, size);
+            assert_eq!(secagg::sender_of(message), Ok(c));
+            assert_eq!(secagg::survivors_of(message).unwrap_err().code(), "malformed");
+        }
+    }
+    for ((step, _), message) in &said.down {
+        assert_eq!(secagg::sender_of(message).unwrap_err().code(), "malformed");
+        let listed = secagg::survivors_of(message);
+        match step {
+            Step::Mask => assert_eq!(listed, Ok(vec![0, 1, 2, 3, 4])),
+            _ => assert_eq!(listed.unwrap_err().code(), "malformed"),
+        }
+    }
+    let list = &said.down[&(Step::Mask, 0)];
+    for damaged in damaged(list) {
+        assert_eq!(secagg::survivors_of(&damaged).unwrap_err().code(), "malformed");
+    }
+    let unsorted = tamper(list, |body| body.copy_within(2..4, 0));
+    assert_eq!(secagg::survivors_of(&unsorted).unwrap_err().code(), "malformed");
+    for clients in [0, 1, 65_536, usize::MAX] {
+        assert_eq!(secagg::message_sizes(clients, 1), Err(Error::Clients { clients }));
+    }
+}
+
+/// The parameters of these tests with one of them changed.
+fn other_params() -> [Params; 6] {
+    let same = layout(&SHAPE);
+    [
+        Params::new([43; 32], 3, Some(2), 0, same.clone()),
+        Params::new([42; 32], 4, Some(3), 0, same.clone()),
+        Params::new([42; 32], 3, Some(3), 0, same.clone()),
+        Params::new([42; 32], 3, Some(2), 1, same),
+        Params::new([42; 32], 3, Some(2), 0, layout(&[(3, 5), (2, 13), (1, 64)])),
+        Params::new([42; 32], 3, Some(2), 0, layout(&[(3, 5), (3, 14), (1, 64)])),
+    ]
+    .map(Result::unwrap)
+}
+
+#[test]
 fn messages_of_other_sessions_and_studies_are_foreign() {
     let params = params(3, Some(2), &SHAPE);
     let inputs = inputs(&params, 26);
@@ -173,16 +266,7 @@ fn messages_of_other_sessions_and_studies_are_foreign() {
     assert_eq!(fresh[0].share(keys).unwrap_err(), Error::Key { from: Party::Server, client: 0 });
 
     // Any parameter that differs makes another study.
-    let same = layout(&SHAPE);
-    let others = [
-        Params::new([43; 32], 3, Some(2), 0, same.clone()),
-        Params::new([42; 32], 4, Some(3), 0, same.clone()),
-        Params::new([42; 32], 3, Some(3), 0, same.clone()),
-        Params::new([42; 32], 3, Some(2), 1, same),
-        Params::new([42; 32], 3, Some(2), 0, layout(&[(3, 5), (2, 13), (1, 64)])),
-        Params::new([42; 32], 3, Some(2), 0, layout(&[(3, 5), (3, 14), (1, 64)])),
-    ];
-    for other in others.map(Result::unwrap) {
+    for other in other_params() {
         let hello = clients(&other, 28)[0].advertise();
         let from = Party::Client(0);
         assert_eq!(

@@ -1,7 +1,5 @@
 //! A client between steps, as bytes: an engine may start a new process for every message.
 //!
-//! The blob is laid out like a message (see [`message`]), with the body
-//!
 //! ```text
 //! c and s, public 64 | steps answered 1 | for each: request hash 32, length 4, reply | phase
 //! ```
@@ -11,11 +9,12 @@
 
 use zeroize::Zeroizing;
 
-use super::Params;
-use super::client::{Client, Held, Peer, Phase, Reply};
-use super::error::{Error, Party, Result};
-use super::keys::{Public, Secrets};
-use super::message::{self, Kind};
+use super::{DAMAGED, open};
+use crate::secagg::Params;
+use crate::secagg::client::{Client, Held, Peer, Phase, Reply};
+use crate::secagg::error::{Party, Result};
+use crate::secagg::keys::{Public, Secrets};
+use crate::secagg::message::{self, Kind};
 
 /// Bytes of a peer: id, its public key s, inbox key.
 const PEER_ENTRY: usize = 66;
@@ -38,7 +37,7 @@ impl Client {
             Phase::Masked { held, .. } => 32 + HELD_ENTRY * held.len(),
             Phase::Done => 0,
         };
-        let mut blob = message::begin(Kind::State, self.me, &study, 64 + 1 + replies + phase);
+        let mut blob = message::begin(Kind::ClientState, self.me, &study, 64 + 1 + replies + phase);
         for key in self.public.parts() {
             blob.extend_from_slice(key);
         }
@@ -79,13 +78,9 @@ impl Client {
     /// # Errors
     /// [`Error::State`] if the blob is damaged, of another version, or of another study.
     pub fn resume(params: Params, state: &[u8]) -> Result<Self> {
-        let error = |what| Error::State { what };
-        let blob = message::open(state, Party::Server).map_err(|_| error("it is damaged"))?;
-        if blob.kind != Kind::State || blob.session != params.study() {
-            return Err(error("it belongs to another study"));
-        }
-        let me = params.id(blob.client.into()).map_err(|_| error("it is damaged"))?;
-        Self::read_state(params, me, blob.body).ok_or(error("it is damaged"))
+        let blob = open(&params, state, Kind::ClientState)?;
+        let me = params.id(blob.client.into()).map_err(|_| DAMAGED)?;
+        Self::read_state(params, me, blob.body).ok_or(DAMAGED)
     }
 
     fn read_state(params: Params, me: u16, mut body: &[u8]) -> Option<Self> {

@@ -1,0 +1,18 @@
+//! Footrule distances.
+
+use fedrank_core::footrule;
+use numpy::PyArray2;
+use pyo3::prelude::*;
+
+use crate::array::{Ranks, matrix, rankings};
+use crate::error::Result;
+
+#[pyfunction]
+pub(crate) fn footrule_distance<'py>(
+    py: Python<'py>,
+    a: Ranks<'py>,
+    b: Ranks<'py>,
+) -> Result<Bound<'py, PyArray2<i64>>> {
+    let (a, b) = (rankings(&a)?, rankings(&b)?);
+    matrix(py, py.detach(|| footrule::distances(a, b))?, b.len())
+}

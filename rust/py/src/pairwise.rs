@@ -1,0 +1,18 @@
+//! How often one item comes before another.
+
+use fedrank_core::pairwise;
+use numpy::PyArray2;
+use pyo3::prelude::*;
+
+use crate::array::{Ranks, Weights, matrix, profile};
+use crate::error::Result;
+
+#[pyfunction]
+pub(crate) fn pairwise_counts<'py>(
+    py: Python<'py>,
+    ranks: Ranks<'py>,
+    weights: Weights<'py>,
+) -> Result<Bound<'py, PyArray2<i64>>> {
+    let profile = profile(&ranks, &weights)?;
+    matrix(py, py.detach(|| pairwise::counts(&profile))?, profile.n())
+}
