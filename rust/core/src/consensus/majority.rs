@@ -1,6 +1,7 @@
 //! Margins between all pairs of items, on which pivot, pick and Kemeny are based.
 
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::pairwise;
 use crate::rankings::Profile;
 
@@ -16,9 +17,10 @@ impl Majority {
     /// Counts all pairs, in O(m n²).
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
-    pub fn new(profile: &Profile<'_>) -> Result<Self> {
-        let margins = pairwise::margins(profile)?;
+    /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
+    /// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+    pub fn new(profile: &Profile<'_>, interrupt: Interrupt) -> Result<Self> {
+        let margins = pairwise::margins(profile, interrupt)?;
         Ok(Self { n: profile.n(), total: profile.total(), margins })
     }
 

@@ -11,6 +11,7 @@ pub mod pick;
 pub mod pivot;
 
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::rankings::{Profile, Ties};
 use crate::rng::Key;
 
@@ -43,16 +44,23 @@ impl Method {
     /// The consensus of `profile`. Pivots and restarts are drawn by `key`.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory) if a method needs n² numbers and they do not fit.
-    pub fn consensus(self, profile: &Profile<'_>, ties: Ties, key: Key) -> Result<Consensus> {
+    /// [`Error::Memory`](crate::Error::Memory) if a method needs n² numbers and they do not fit,
+    /// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+    pub fn consensus(
+        self,
+        profile: &Profile<'_>,
+        ties: Ties,
+        key: Key,
+        interrupt: Interrupt,
+    ) -> Result<Consensus> {
         match self {
             Self::Borda => Ok(borda::consensus(profile, ties)),
-            Self::Lehmer => Ok(lehmer::consensus(profile, ties)),
-            Self::Footrule => footrule::consensus(profile, ties),
-            Self::Pick => pick::consensus(profile, ties),
-            Self::Pivot { runs } => pivot::consensus(profile, runs, ties, key),
+            Self::Lehmer => lehmer::consensus(profile, ties, interrupt),
+            Self::Footrule => footrule::consensus(profile, ties, interrupt),
+            Self::Pick => pick::consensus(profile, ties, interrupt),
+            Self::Pivot { runs } => pivot::consensus(profile, runs, ties, key, interrupt),
             Self::Kemeny { exact_upto, kicks } => {
-                kemeny::consensus(profile, exact_upto, kicks, ties, key)
+                kemeny::consensus(profile, exact_upto, kicks, ties, key, interrupt)
             }
         }
     }

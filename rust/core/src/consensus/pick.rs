@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::Consensus;
 use super::majority::Majority;
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::rankings::{Profile, Ties, invert};
 use crate::rng::{below, stream};
 
@@ -13,15 +14,18 @@ use crate::rng::{below, stream};
 /// [`Consensus::ties`] counts the different rankings at this distance if there are several.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
-pub fn consensus(profile: &Profile<'_>, ties: Ties) -> Result<Consensus> {
-    let majority = Majority::new(profile)?;
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
+/// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt) -> Result<Consensus> {
+    let majority = Majority::new(profile, interrupt)?;
     let rankings = profile.rankings();
     let rows = (0..rankings.len()).into_par_iter().filter(|&row| profile.weight(row) > 0);
     let mut nearest: Vec<(u64, usize)> = rows
-        .map(|row| (majority.distance(&invert(rankings.row(row))), row))
-        .fold(Vec::new, |best, next| keep_least(best, vec![next]))
-        .reduce(Vec::new, keep_least);
+        .map(|row| {
+            interrupt.check()?;
+            Ok(vec![(majority.distance(&invert(rankings.row(row))), row)])
+        })
+        .try_reduce(Vec::new, |a, b| Ok(keep_least(a, b)))?;
     nearest.sort_by_key(|&(_, row)| (rankings.row(row), row));
     nearest.dedup_by_key(|&mut (_, row)| rankings.row(row));
     nearest.sort_by_key(|&(_, row)| row);

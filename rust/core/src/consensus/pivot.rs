@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::Consensus;
 use super::majority::Majority;
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::rankings::{Profile, Ties, invert};
 use crate::rng::{Key, below, stream};
 
@@ -15,15 +16,24 @@ use crate::rng::{Key, below, stream};
 /// index. [`Consensus::ties`] counts the tied comparisons of the best run.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
-pub fn consensus(profile: &Profile<'_>, runs: usize, ties: Ties, key: Key) -> Result<Consensus> {
-    let majority = Majority::new(profile)?;
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
+/// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+pub fn consensus(
+    profile: &Profile<'_>,
+    runs: usize,
+    ties: Ties,
+    key: Key,
+    interrupt: Interrupt,
+) -> Result<Consensus> {
+    let majority = Majority::new(profile, interrupt)?;
     let random_ties = matches!(ties, Ties::Random(_));
     let run = |i: usize| {
+        interrupt.check()?;
         let (order, ties) = sort(&majority, random_ties, &mut stream(key, i as u64));
-        (majority.distance(&order), i, order, ties)
+        Ok((majority.distance(&order), i, order, ties))
     };
-    let best = (0..runs.max(1)).into_par_iter().map(run).min();
+    let runs = (0..runs.max(1)).into_par_iter().map(run);
+    let best = runs.try_reduce_with(|a, b| Ok(a.min(b))).transpose()?;
     let (distance, _, order, ties) = best.unwrap_or_default();
     let ranks = invert(&order);
     Ok(Consensus { ranks, ties, distance: Some(distance), ..Consensus::default() })

@@ -2,6 +2,7 @@
 
 use crate::consensus::majority::Majority;
 use crate::error::{Result, zeros};
+use crate::interrupt::Interrupt;
 
 /// A lower bound on [`Majority::violations`] of any order of `items`, by cycles of three items.
 ///
@@ -10,8 +11,9 @@ use crate::error::{Result, zeros};
 /// rest is used for further cycles. O(k³ / 64) and the number of cycles found.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error::Memory) if k² numbers are too many.
-pub(super) fn bound(majority: &Majority, items: &[u32]) -> Result<u64> {
+/// [`Error::Memory`](crate::Error::Memory) if k² numbers are too many,
+/// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+pub(super) fn bound(majority: &Majority, items: &[u32], interrupt: Interrupt) -> Result<u64> {
     let k = items.len();
     let words = k.div_ceil(64);
     let mut left: Vec<i32> = zeros(k, k)?;
@@ -30,6 +32,7 @@ pub(super) fn bound(majority: &Majority, items: &[u32]) -> Result<u64> {
     }
     let mut bound = 0;
     for a in 0..k {
+        interrupt.check()?;
         for b in 0..k {
             for word in 0..words {
                 let mut thirds = beats[b * words + word] & loses[a * words + word];

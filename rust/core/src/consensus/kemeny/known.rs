@@ -9,6 +9,7 @@ use super::search::improve;
 use super::subsets::best_order;
 use crate::consensus::majority::Majority;
 use crate::error::{Result, zeros};
+use crate::interrupt::Interrupt;
 use crate::rankings::invert;
 
 /// Largest run of items that is solved exactly: 2¹² subsets take about 50 microseconds, and there
@@ -99,13 +100,14 @@ impl Known {
 
     /// Improves an order until neither moving one item past known partners nor reordering a short
     /// run of items helps. Unknown pairs keep their order.
-    pub(crate) fn refine(&self, order: &mut [u32]) -> Result<()> {
+    pub(crate) fn refine(&self, order: &mut [u32], interrupt: Interrupt) -> Result<()> {
         loop {
-            improve(order, |item| {
+            let margin_over = |item| {
                 let row = self.row(item);
                 move |other| row.over(other)
-            });
-            if !self.solve_runs(order)? {
+            };
+            improve(order, margin_over, interrupt)?;
+            if !self.solve_runs(order, interrupt)? {
                 return Ok(());
             }
         }
@@ -134,7 +136,7 @@ impl Known {
 
     /// Puts every short run whose pairs are all known into its best order; returns whether any
     /// run was improved.
-    fn solve_runs(&self, order: &mut [u32]) -> Result<bool> {
+    fn solve_runs(&self, order: &mut [u32], interrupt: Interrupt) -> Result<bool> {
         let mut improved = false;
         for run in self.runs(order) {
             if run.len() > SOLVED_UPTO {
@@ -143,7 +145,7 @@ impl Known {
             let items = order[run.clone()].to_vec();
             let Some(majority) = self.majority(&items, 0)? else { continue };
             let as_is: Vec<u32> = (0..items.len() as u32).collect();
-            let best = best_order(&majority, &as_is)?;
+            let best = best_order(&majority, &as_is, interrupt)?;
             if majority.violations(&best) < majority.violations(&as_is) {
                 improved = true;
                 for (slot, &i) in order[run].iter_mut().zip(&best) {

@@ -15,6 +15,7 @@ mod subsets;
 use super::Consensus;
 use super::majority::Majority;
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::rankings::{Profile, Ties, invert};
 use crate::rng::{Key, shuffle, stream};
 
@@ -35,15 +36,17 @@ pub const KICKS: usize = 50;
 /// [`Consensus::ties`] counts the tied pairs of neighbours in the result.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
+/// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
 pub fn consensus(
     profile: &Profile<'_>,
     exact_upto: usize,
     kicks: usize,
     ties: Ties,
     key: Key,
+    interrupt: Interrupt,
 ) -> Result<Consensus> {
-    by_majority(&Majority::new(profile)?, exact_upto, kicks, ties, key)
+    by_majority(&Majority::new(profile, interrupt)?, exact_upto, kicks, ties, key, interrupt)
 }
 
 /// [`consensus`] from the margins alone.
@@ -53,6 +56,7 @@ pub(crate) fn by_majority(
     kicks: usize,
     ties: Ties,
     key: Key,
+    interrupt: Interrupt,
 ) -> Result<Consensus> {
     let mut items: Vec<u32> = (0..majority.n() as u32).collect();
     if let Ties::Random(key) = ties {
@@ -61,18 +65,19 @@ pub(crate) fn by_majority(
     }
     let mut order = Vec::with_capacity(items.len());
     let mut excess = 0;
-    for (i, mut component) in components::components(majority, &items).into_iter().enumerate() {
+    let components = components::components(majority, &items, interrupt)?;
+    for (i, mut component) in components.into_iter().enumerate() {
         if ties == Ties::Index {
             component.sort_unstable();
         }
         if component.len() <= exact_upto.min(EXACT_MOST) {
-            let solved = subsets::best_order(majority, &component)?;
+            let solved = subsets::best_order(majority, &component, interrupt)?;
             excess += majority.violations(&solved);
             order.extend(solved);
         } else {
-            excess += cycles::bound(majority, &component)?;
+            excess += cycles::bound(majority, &component, interrupt)?;
             let mut rng = stream(key, i as u64);
-            order.extend(search::search(majority, &component, kicks, ties, &mut rng));
+            order.extend(search::search(majority, &component, kicks, ties, &mut rng, interrupt)?);
         }
     }
     let ties = order.windows(2).filter(|pair| majority.margin(pair[0], pair[1]) == 0).count();

@@ -2,6 +2,7 @@
 
 use super::known::{Known, SOLVED_UPTO};
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::rankings::invert;
 
 impl Known {
@@ -9,14 +10,14 @@ impl Known {
     ///
     /// They do if every run has been solved and every other pair agrees with its majority: then no
     /// order does better on the pairs inside runs, and none on the others.
-    pub(crate) fn proves(&self, order: &[u32], total: u64) -> Result<bool> {
+    pub(crate) fn proves(&self, order: &[u32], total: u64, interrupt: Interrupt) -> Result<bool> {
         for run in self.runs(order) {
             let too_long = run.len() > SOLVED_UPTO;
             if too_long || self.majority(&order[run], 0)?.is_none() {
                 return Ok(false);
             }
         }
-        Ok(self.chains_prove(order, total))
+        self.chains_prove(order, total, interrupt)
     }
 
     /// Whether at least half of the rankings agree with the order on every unknown pair, because a
@@ -28,12 +29,13 @@ impl Known {
     ///
     /// Goes from the last place to the first: a chain leads by one link to a place whose own chains
     /// are bounded already. Almost linear in the known pairs if most rankings agree on most links.
-    fn chains_prove(&self, order: &[u32], total: u64) -> bool {
+    fn chains_prove(&self, order: &[u32], total: u64, interrupt: Interrupt) -> Result<bool> {
         let links = self.links(order, total);
         let unknown = |from: usize, to: usize| self.margin(order[from], order[to]).is_none();
         // For each place, an upper bound on the best chain to any later place unknown to it.
         let mut spread = vec![0; order.len()];
         for from in (0..order.len()).rev() {
+            interrupt.check()?;
             let later = order.len() - 1 - from;
             if links[from].len() == later {
                 continue;
@@ -41,7 +43,7 @@ impl Known {
             let sum = |&(via, against): &(usize, u64)| against + spread[via];
             // Of the best links, the farthest.
             let Some(best) = links[from].iter().rev().min_by_key(|link| sum(link)) else {
-                return false;
+                return Ok(false);
             };
             let via = best.0;
             let mut worst = if links[via].len() < order.len() - 1 - via { sum(best) } else { 0 };
@@ -57,11 +59,11 @@ impl Known {
                 worst = worst.max(least(chains, worst));
             }
             if worst > total / 2 {
-                return false;
+                return Ok(false);
             }
             spread[from] = worst;
         }
-        true
+        Ok(true)
     }
 
     /// For each place, the later places known to it, and how many rankings disagree on that pair.
@@ -143,9 +145,9 @@ mod tests {
             let margins = Known::new(5, &pairs).unwrap();
             let start: Vec<u32> = (0..5).collect();
             let mut order = start.clone();
-            margins.refine(&mut order).unwrap();
+            margins.refine(&mut order, Interrupt::begin()).unwrap();
             prop_assert!(agreement(&rankings, &order) >= agreement(&rankings, &start));
-            if margins.proves(&order, rankings.len() as u64).unwrap() {
+            if margins.proves(&order, rankings.len() as u64, Interrupt::begin()).unwrap() {
                 let best = orders(5).iter().map(|order| agreement(&rankings, order)).max();
                 prop_assert_eq!(Some(agreement(&rankings, &order)), best);
             }

@@ -3,6 +3,8 @@
 use rand_core::Rng;
 
 use crate::consensus::majority::Majority;
+use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::rankings::{Ties, by_score, invert};
 use crate::rng::{below, shuffle};
 
@@ -17,7 +19,8 @@ pub(super) fn search(
     kicks: usize,
     ties: Ties,
     rng: &mut impl Rng,
-) -> Vec<u32> {
+    interrupt: Interrupt,
+) -> Result<Vec<u32>> {
     // The sum of an item's margins is its Borda score, up to scale.
     let score = |&item: &u32| -majority.row(item).iter().map(|&m| i64::from(m)).sum::<i64>();
     let scores: Vec<i64> = items.iter().map(score).collect();
@@ -27,20 +30,20 @@ pub(super) fn search(
         let row = majority.row(item);
         move |other: u32| Some(row[other as usize])
     };
-    improve(&mut best, margin_over);
+    improve(&mut best, margin_over, interrupt)?;
     let mut least = majority.violations(&best);
     let length = best.len().min(KICK);
     for _ in 0..kicks {
         let mut order = best.clone();
         let start = below(rng, (order.len() - length + 1) as u32) as usize;
         shuffle(&mut order[start..start + length], rng);
-        improve(&mut order, margin_over);
+        improve(&mut order, margin_over, interrupt)?;
         let violations = majority.violations(&order);
         if violations < least {
             (best, least) = (order, violations);
         }
     }
-    best
+    Ok(best)
 }
 
 /// Moves one item at a time to where it agrees most with the others, until none moves.
@@ -50,10 +53,12 @@ pub(super) fn search(
 pub(super) fn improve<F: Fn(u32) -> Option<i32>>(
     order: &mut [u32],
     margin_over: impl Fn(u32) -> F,
-) {
+    interrupt: Interrupt,
+) -> Result<()> {
     let mut unmoved = 0;
     let mut place = 0;
     while unmoved < order.len() {
+        interrupt.check()?;
         let to = best_place(order, place, margin_over(order[place]));
         unmoved += 1;
         if to < place {
@@ -65,6 +70,7 @@ pub(super) fn improve<F: Fn(u32) -> Option<i32>>(
         }
         place = (place + 1) % order.len();
     }
+    Ok(())
 }
 
 /// Where the item at `place` agrees most with the items that it passes; `place` itself if no

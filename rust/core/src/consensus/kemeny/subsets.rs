@@ -2,12 +2,21 @@
 
 use crate::consensus::majority::Majority;
 use crate::error::{Result, zeros};
+use crate::interrupt::Interrupt;
+
+/// Subsets between two looks at the interrupt: less than a millisecond.
+const POLL: usize = 1 << 12;
 
 /// A best order of `items`. Of equally good orders, later items stay later.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error::Memory) if 2^k numbers are too many.
-pub(super) fn best_order(majority: &Majority, items: &[u32]) -> Result<Vec<u32>> {
+/// [`Error::Memory`](crate::Error::Memory) if 2^k numbers are too many,
+/// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+pub(super) fn best_order(
+    majority: &Majority,
+    items: &[u32],
+    interrupt: Interrupt,
+) -> Result<Vec<u32>> {
     let k = items.len();
     // For each item, the sum of every subset's margins over it: one table per half of the items.
     let half = k / 2;
@@ -43,6 +52,9 @@ pub(super) fn best_order(majority: &Majority, items: &[u32]) -> Result<Vec<u32>>
         choice
     };
     for set in 1..best.len() {
+        if set % POLL == 0 {
+            interrupt.check()?;
+        }
         best[set] = last_of(&best, set).0;
     }
     let mut set = best.len() - 1;
