@@ -128,11 +128,11 @@ def test_the_ends_of_the_range(total, phi):
 @pytest.mark.parametrize(
     ("total", "survivors", "named"),
     [
-        ([1], 2, "wrong number of entries"),
-        ([1, 2, 3], 2, "wrong number of entries"),
-        ([1, 1], 2, "cannot hold that number of rankings"),
-        ([1, 21], 2, "cannot hold that number of rankings"),
-        ([13, 4], 2, "that far away"),
+        ([1], 2, "1 entries; the scheme's messages have 2"),
+        ([1, 2, 3], 2, "3 entries; the scheme's messages have 2"),
+        ([1, 1], 2, "2 clients with 1 to 10 rankings each cannot hold 1"),
+        ([1, 21], 2, "2 clients with 1 to 10 rankings each cannot hold 21"),
+        ([13, 4], 2, "4 rankings cannot have a total distance of 13"),
         ([1, 4], 4, "survivors"),
         ([-1, 4], 2, "negative"),
     ],
