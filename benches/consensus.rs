@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use fedrank_core::consensus::{Consensus, borda, footrule, kemeny, lehmer, pivot};
+use fedrank_core::consensus::{Consensus, borda, footrule, kemeny, lehmer, pick, pivot};
 use fedrank_core::mallows::Phi;
-use fedrank_core::{Profile, Rankings, Result, Ties};
+use fedrank_core::{Interrupt, Profile, Rankings, Result, Ties};
 
 const ROWS: usize = 51;
 const KEY: [u8; 32] = [2; 32];
@@ -16,11 +16,13 @@ type Method = (&'static str, fn(&Profile<'_>) -> Result<Consensus>);
 
 const METHODS: [Method; 6] = [
     ("borda", |profile| Ok(borda::consensus(profile, TIES))),
-    ("lehmer", |profile| Ok(lehmer::consensus(profile, TIES))),
-    ("footrule", |profile| footrule::consensus(profile, TIES)),
-    ("pivot", |profile| pivot::pivot(profile, 10, TIES, KEY)),
-    ("pick", |profile| pivot::pick(profile, TIES)),
-    ("kemeny", |profile| kemeny::consensus(profile, kemeny::EXACT_UPTO, 50, TIES, KEY)),
+    ("lehmer", |profile| lehmer::consensus(profile, TIES, Interrupt::begin())),
+    ("footrule", |profile| footrule::consensus(profile, TIES, Interrupt::begin())),
+    ("pivot", |profile| pivot::consensus(profile, 10, TIES, KEY, Interrupt::begin())),
+    ("pick", |profile| pick::consensus(profile, TIES, Interrupt::begin())),
+    ("kemeny", |profile| {
+        kemeny::consensus(profile, kemeny::EXACT_UPTO, 50, TIES, KEY, Interrupt::begin())
+    }),
 ];
 
 fn methods(c: &mut Criterion) {
@@ -28,7 +30,9 @@ fn methods(c: &mut Criterion) {
     for n in [10, 100, 1000] {
         let center: Vec<u32> = (0..n as u32).collect();
         let model = Phi::new(0.9).expect("within [0, 1]");
-        let ranks = model.sample(Rankings::trusted(&center, n), ROWS, [1; 32]).expect("it fits");
+        let ranks = model
+            .sample(Rankings::trusted(&center, n), ROWS, [1; 32], Interrupt::begin())
+            .expect("it fits");
         let profile = Profile::new(Rankings::trusted(&ranks, n), None).expect("not empty");
         group.throughput(Throughput::Elements((ROWS * n) as u64));
         for (name, method) in METHODS {
@@ -45,11 +49,15 @@ fn exact_kemeny(c: &mut Criterion) {
     for n in [10, 15, 20] {
         let center: Vec<u32> = (0..n as u32).collect();
         let uniform = Phi::new(1.0).expect("within [0, 1]");
-        let ranks = uniform.sample(Rankings::trusted(&center, n), 9, [1; 32]).expect("it fits");
+        let ranks = uniform
+            .sample(Rankings::trusted(&center, n), 9, [1; 32], Interrupt::begin())
+            .expect("it fits");
         let profile = Profile::new(Rankings::trusted(&ranks, n), None).expect("not empty");
         group.throughput(Throughput::Elements(n as u64));
         group.bench_with_input(BenchmarkId::from_parameter(n), &profile, |b, profile| {
-            b.iter(|| kemeny::consensus(profile, kemeny::EXACT_UPTO, 50, TIES, KEY));
+            b.iter(|| {
+                kemeny::consensus(profile, kemeny::EXACT_UPTO, 50, TIES, KEY, Interrupt::begin())
+            });
         });
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use fedrank_core::mallows::Phi;
-use fedrank_core::{Rankings, golomb, lehmer};
+use fedrank_core::{Interrupt, Rankings, golomb, lehmer};
 
 fn golomb_rows(c: &mut Criterion) {
     const N: usize = 978;
@@ -16,8 +16,11 @@ fn golomb_rows(c: &mut Criterion) {
     group.throughput(Throughput::Bytes((N * ROWS * size_of::<u32>()) as u64));
     for phi in [0.3, 0.6, 0.9, 0.99] {
         let model = Phi::new(phi).expect("within [0, 1]");
-        let rankings = model.sample(Rankings::trusted(&center, N), ROWS, [1; 32]).expect("it fits");
-        let codes = lehmer::encode_rows(Rankings::trusted(&rankings, N));
+        let rankings = model
+            .sample(Rankings::trusted(&center, N), ROWS, [1; 32], Interrupt::begin())
+            .expect("it fits");
+        let codes = lehmer::encode_rows(Rankings::trusted(&rankings, N), Interrupt::begin())
+            .expect("it fits");
         let parameter = golomb::parameter(model).expect("between 0 and 1");
         let each = golomb::fit_items(&codes, N).expect("codes");
         for (name, parameters) in [("", &[parameter][..]), ("_each", &each)] {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use fedrank_core::rng::{shuffle, stream};
-use fedrank_core::{Rankings, footrule, kendall};
+use fedrank_core::{Interrupt, Rankings, footrule, kendall};
 
 fn shuffled(n: u32, seed: u8) -> Vec<u32> {
     let mut ranking: Vec<u32> = (0..n).collect();
@@ -46,10 +46,10 @@ fn many_to_one(c: &mut Criterion) {
         let mut copy = rows.clone();
         group.throughput(Throughput::Elements((ROWS * n).into()));
         group.bench_with_input(BenchmarkId::new("kendall", n), &n, |bench, _| {
-            bench.iter(|| kendall::distances(many, one));
+            bench.iter(|| kendall::distances(many, one, Interrupt::begin()));
         });
         group.bench_with_input(BenchmarkId::new("footrule", n), &n, |bench, _| {
-            bench.iter(|| footrule::distances(many, one));
+            bench.iter(|| footrule::distances(many, one, Interrupt::begin()));
         });
         group.bench_with_input(BenchmarkId::new("copy", n), &n, |bench, _| {
             bench.iter(|| copy.copy_from_slice(black_box(&rows)));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use fedrank_core::mallows::Phi;
 use fedrank_core::rng::{shuffle, stream};
-use fedrank_core::{Rankings, lehmer};
+use fedrank_core::{Interrupt, Rankings, lehmer};
 
 fn one_row(c: &mut Criterion) {
     let mut group = c.benchmark_group("lehmer");
@@ -38,13 +38,16 @@ fn rows(c: &mut Criterion) {
     group.throughput(Throughput::Elements((N * ROWS) as u64));
     for phi in [0.6, 0.9, 0.99, 1.0] {
         let model = Phi::new(phi).expect("within [0, 1]");
-        let rankings = model.sample(Rankings::trusted(&center, N), ROWS, [1; 32]).expect("it fits");
-        let codes = lehmer::encode_rows(Rankings::trusted(&rankings, N));
+        let rankings = model
+            .sample(Rankings::trusted(&center, N), ROWS, [1; 32], Interrupt::begin())
+            .expect("it fits");
+        let codes = lehmer::encode_rows(Rankings::trusted(&rankings, N), Interrupt::begin())
+            .expect("it fits");
         group.bench_with_input(BenchmarkId::new("encode", phi), &rankings, |b, rankings| {
-            b.iter(|| lehmer::encode_rows(Rankings::trusted(rankings, N)));
+            b.iter(|| lehmer::encode_rows(Rankings::trusted(rankings, N), Interrupt::begin()));
         });
         group.bench_with_input(BenchmarkId::new("decode", phi), &codes, |b, codes| {
-            b.iter(|| lehmer::decode_rows(codes, N));
+            b.iter(|| lehmer::decode_rows(codes, N, Interrupt::begin()));
         });
     }
 }

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use fedrank_core::Rankings;
 use fedrank_core::mallows::Phi;
 use fedrank_core::rng::stream;
+use fedrank_core::{Interrupt, Rankings};
 use rand_core::Rng;
 
 const ROWS: usize = 501;
@@ -20,7 +20,9 @@ fn sample(c: &mut Criterion) {
         for phi in [0.3, 0.6, 0.9, 0.99] {
             let model = Phi::new(phi).expect("within [0, 1]");
             group.bench_with_input(BenchmarkId::new(format!("phi {phi}"), n), &n, |b, &n| {
-                b.iter(|| model.sample(Rankings::trusted(&center, n), rows, [1; 32]));
+                b.iter(|| {
+                    model.sample(Rankings::trusted(&center, n), rows, [1; 32], Interrupt::begin())
+                });
             });
         }
         // Sixteen bits a digit, a stream a row, as the sampler draws them; one thread.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use fedrank_core::mallows::Phi;
-use fedrank_core::{Profile, Rankings, pairwise};
+use fedrank_core::{Interrupt, Profile, Rankings, pairwise};
 
 fn counts(c: &mut Criterion) {
     const ROWS: usize = 51;
@@ -14,7 +14,9 @@ fn counts(c: &mut Criterion) {
     for n in [10, 100, 1000] {
         let center: Vec<u32> = (0..n as u32).collect();
         let uniform = Phi::new(1.0).expect("within [0, 1]");
-        let ranks = uniform.sample(Rankings::trusted(&center, n), ROWS, [1; 32]).expect("it fits");
+        let ranks = uniform
+            .sample(Rankings::trusted(&center, n), ROWS, [1; 32], Interrupt::begin())
+            .expect("it fits");
         let profile = Profile::new(Rankings::trusted(&ranks, n), None).expect("not empty");
         let weights: Vec<u32> = (1..=ROWS as u32).collect();
         let weighted = Profile::new(Rankings::trusted(&ranks, n), Some(&weights));
@@ -23,10 +25,10 @@ fn counts(c: &mut Criterion) {
         // A comparison is the item: half of all pairs, in every ranking.
         group.throughput(Throughput::Elements((ROWS * n * (n - 1) / 2) as u64));
         group.bench_with_input(BenchmarkId::new("counts", n), &profile, |b, profile| {
-            b.iter(|| pairwise::counts(profile));
+            b.iter(|| pairwise::counts(profile, Interrupt::begin()));
         });
         group.bench_with_input(BenchmarkId::new("weighted", n), &weighted, |b, profile| {
-            b.iter(|| pairwise::counts(profile));
+            b.iter(|| pairwise::counts(profile, Interrupt::begin()));
         });
         group.bench_with_input(BenchmarkId::new("fill", n), &n, |b, _| {
             b.iter(|| black_box(&mut matrix).fill(1));

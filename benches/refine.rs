@@ -8,7 +8,7 @@ use fedrank_core::consensus::borda;
 use fedrank_core::mallows::Phi;
 use fedrank_core::scheme::Refine;
 use fedrank_core::scheme::refine::Vote;
-use fedrank_core::{Profile, Rankings, Ties};
+use fedrank_core::{Interrupt, Profile, Rankings, Ties};
 
 const ROWS: usize = 51;
 const WINDOW: usize = 64;
@@ -19,7 +19,9 @@ fn refine(c: &mut Criterion) {
     for n in [100, 978, 10_000] {
         let center: Vec<u32> = (0..n as u32).collect();
         let model = Phi::new(0.9).expect("within [0, 1]");
-        let ranks = model.sample(Rankings::trusted(&center, n), ROWS, [1; 32]).expect("it fits");
+        let ranks = model
+            .sample(Rankings::trusted(&center, n), ROWS, [1; 32], Interrupt::begin())
+            .expect("it fits");
         let rankings = Rankings::trusted(&ranks, n);
         let profile = Profile::new(rankings, None).expect("not empty");
         let start = borda::consensus(&profile, Ties::Random(KEY)).ranks;
@@ -27,12 +29,13 @@ fn refine(c: &mut Criterion) {
         group.throughput(Throughput::Elements((n * WINDOW) as u64));
         for (name, vote) in [("margins", Vote::Margins), ("counted", Vote::Counted)] {
             let scheme = Refine::new(start, 1, Some(ROWS), WINDOW, vote, false).expect("a scheme");
-            let total = scheme.encode(rankings, KEY).expect("few enough rankings");
+            let total =
+                scheme.encode(rankings, KEY, Interrupt::begin()).expect("few enough rankings");
             group.bench_function(BenchmarkId::new(format!("encode_{name}"), n), |b| {
-                b.iter(|| scheme.encode(rankings, KEY));
+                b.iter(|| scheme.encode(rankings, KEY, Interrupt::begin()));
             });
             group.bench_function(BenchmarkId::new(format!("decode_{name}"), n), |b| {
-                b.iter(|| scheme.decode(&[&total], 1, Ties::Random(KEY)));
+                b.iter(|| scheme.decode(&[&total], 1, Ties::Random(KEY), Interrupt::begin()));
             });
         }
     }

@@ -1,8 +1,11 @@
-"""Golomb codes of Lehmer digits (M13): rankings in few bits, to store or send in the clear.
+"""Golomb codes of Lehmer digits (M13): rankings in few bits, to store or to send unmasked.
 
 With parameter ``K``, a digit ``q K + r`` is ``q`` zeros, a one, and the remainder ``r`` in
-truncated binary. Near the identity that takes O(1) bits a digit. The lengths depend on the data,
-so these codes cannot be masked: they are no scheme for secure aggregation.
+truncated binary. Rankings near the identity take O(1) bits per digit. The lengths depend on the
+data, so these codes cannot be masked: they are not a scheme for secure aggregation.
+
+Codes are matrices of integers as `lehmer_encode` returns them: one code per row, digit ``i`` in
+``0..i``. Every function raises `ValueError` if a digit or a parameter is out of range.
 """
 
 from dataclasses import dataclass
@@ -18,7 +21,7 @@ __all__ = ["Length", "decode", "encode", "fit", "fit_items", "length", "paramete
 
 @dataclass(frozen=True)
 class Length:
-    """Bits that the code of one ranking takes.
+    """Bits per ranking, as `length` returns them.
 
     Attributes
     ----------
@@ -29,14 +32,9 @@ class Length:
     expected : float
         Expected bits of the Golomb code.
     fixed : int
-        Bits without a model: digit ``i`` in as few bits as hold ``0..i``.
+        Bits without a model: digit ``i`` in the fewest bits that hold ``0..i``.
     measured : float or None
-        Bits that were really written for each ranking, whole bytes, where codes were given.
-
-    Examples
-    --------
-    >>> length(n=100, phi=0.6).fixed
-    573
+        Bits written, in whole bytes, if codes were given.
     """
 
     parameter: int
@@ -47,20 +45,10 @@ class Length:
 
 
 def parameter(phi: float) -> int:
-    """Find the best parameter for digits that are geometric with ratio ``phi``.
+    """Compute the best parameter for digits that are geometric with ratio ``phi``.
 
-    It is the ``K`` with ``phi**K + phi**(K+1) <= 1 < phi**(K-1) + phi**K``, decided at twice the
-    precision of a float, so that it is right also beside the boundary of two parameters.
-
-    Parameters
-    ----------
-    phi : float
-        Dispersion, above 0 and below 1.
-
-    Raises
-    ------
-    ValueError
-        If ``phi`` is not above 0 and below 1, or so near to 1 that the parameter is above 2³¹ − 1.
+    It is the ``K`` with ``phi**K + phi**(K+1) <= 1 < phi**(K-1) + phi**K``, computed at twice the
+    precision of a float. ``phi`` must be above 0, and below 1 by enough that ``K < 2**31``.
 
     Examples
     --------
@@ -71,22 +59,10 @@ def parameter(phi: float) -> int:
 
 
 def encode(codes: ArrayLike, parameter: ArrayLike) -> bytes:
-    """Write Lehmer codes as bytes.
+    """Write Lehmer codes as bytes, with one parameter for all items, or one per item.
 
-    Bits fill bytes from the highest down, digits follow each other row by row, and zeros fill the
-    last byte. There is no header: `decode` must be told the shape and the parameter.
-
-    Parameters
-    ----------
-    codes : array_like of int, shape (m, n)
-        One code a row, digit ``i`` in ``0..i``, as `lehmer_encode` gives.
-    parameter : int, or array_like of int, shape (n,)
-        The Golomb parameter, or one for each item.
-
-    Raises
-    ------
-    ValueError
-        If a digit or a parameter is out of range.
+    Bits fill bytes from the highest bit down, digits follow each other row by row, and zeros fill
+    the last byte. There is no header: `decode` needs the shape and the parameter.
 
     Examples
     --------
@@ -100,27 +76,11 @@ def encode(codes: ArrayLike, parameter: ArrayLike) -> bytes:
 
 
 def decode(data: bytes, shape: tuple[int, int], parameter: ArrayLike) -> NDArray[np.int32]:
-    """Read Lehmer codes that `encode` wrote.
+    """Read the codes that `encode` wrote with this parameter; ``shape`` is (rankings, items).
 
-    Parameters
-    ----------
-    data : bytes
-        What `encode` returned.
-    shape : (int, int)
-        Rankings and items.
-    parameter : int, or array_like of int, shape (n,)
-        What `encode` was given.
-
-    Returns
-    -------
-    codes : numpy.ndarray of int32, shape (m, n)
-
-    Raises
-    ------
-    ValueError
-        If the bytes end inside a digit, a digit ``i`` is above ``i``, or anything but zero bits up
-        to the next byte follows the last digit. Bytes that were changed may also decode to other
-        digits: there is no checksum.
+    Raises `ValueError` if the bytes end inside a digit, a digit ``i`` is above ``i``, or anything
+    but zero bits up to the next byte follows the last digit. There is no checksum: bytes that
+    were changed may also decode to other digits.
 
     Examples
     --------
@@ -136,19 +96,7 @@ def decode(data: bytes, shape: tuple[int, int], parameter: ArrayLike) -> NDArray
 
 
 def fit(codes: ArrayLike) -> int:
-    """Find the parameter that makes these codes the shortest; the least of several.
-
-    Exact, by trying all.
-
-    Parameters
-    ----------
-    codes : array_like of int, shape (m, n)
-        Lehmer codes.
-
-    Raises
-    ------
-    ValueError
-        If a digit is out of range, or there are no codes.
+    """Find the parameter that makes these codes shortest, by trying all; the least of several.
 
     Examples
     --------
@@ -161,24 +109,10 @@ def fit(codes: ArrayLike) -> int:
 
 
 def fit_items(codes: ArrayLike) -> NDArray[np.int32]:
-    """For each item, find the parameter that makes its digits the shortest: `fit` by column.
+    """Find the parameter that makes the digits of each item shortest: `fit`, column by column.
 
     Digits are geometric only around the identity. Around another center some are large and some
-    small, and one parameter does not suit all.
-
-    Parameters
-    ----------
-    codes : array_like of int, shape (m, n)
-        Lehmer codes.
-
-    Returns
-    -------
-    parameters : numpy.ndarray of int32, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If a digit is out of range, or there are no codes.
+    small, and no single parameter suits all items.
 
     Examples
     --------
@@ -191,20 +125,10 @@ def fit_items(codes: ArrayLike) -> NDArray[np.int32]:
 def length(
     n: int, phi: float, parameter: int | None = None, codes: ArrayLike | None = None
 ) -> Length:
-    """Compute the expected bits of a Mallows ranking, beside the entropy and what is written.
+    """Compute the bits per ranking of ``n`` items from a Mallows model around the identity.
 
-    The center is the identity: digit ``i`` is a truncated geometric variable on ``0..i``.
-
-    Parameters
-    ----------
-    n : int
-        Items.
-    phi : float
-        Dispersion, above 0 and below 1.
-    parameter : int, optional
-        The Golomb parameter; the best for ``phi`` by default.
-    codes : array_like of int, shape (m, n), optional
-        Lehmer codes to write and measure.
+    There digit ``i`` is a truncated geometric variable on ``0..i``. The parameter is the best for
+    ``phi`` by default; ``codes``, if given, are encoded and their bytes counted.
 
     Examples
     --------
@@ -221,52 +145,28 @@ def length(
         if digits.shape[1] != n or not len(digits):
             raise ValueError(f"codes must be at least one of {n} digits, not {digits.shape}")
         measured = 8 * len(encode(digits, best)) / len(digits)
-    return Length(
-        parameter=best,
-        entropy=_core.golomb_entropy_bits(phi, n),
-        expected=_core.golomb_expected_bits(phi, best, n),
-        fixed=fixed_bits(n),
-        measured=measured,
-    )
-
-
-def fixed_bits(n: int) -> int:
-    """Bits of ``0..i``, summed over the digits: ``Σ ⌈log2(i + 1)⌉``.
-
-    Examples
-    --------
-    >>> fixed_bits(4)  # 0 + 1 + 2 + 2
-    5
-    """
-    # k bits and more are needed for every i from 2^(k-1) on.
-    return sum(n - 2**k for k in range((n - 1).bit_length()))
+    # i needs k bits or more from 2^(k-1) on.
+    fixed = sum(n - 2**k for k in range((n - 1).bit_length()))
+    entropy, expected = _core.golomb_entropy_bits(phi, n), _core.golomb_expected_bits(phi, best, n)
+    return Length(best, entropy, expected, fixed, measured)
 
 
 def as_digits(codes: ArrayLike) -> NDArray[np.int32]:
-    """Cast and order Lehmer codes; the core checks them."""
+    """Convert Lehmer codes to a matrix; the core checks the digits."""
     return np.ascontiguousarray(as_integers(codes, "digits"), dtype=np.int32)
 
 
-def as_parameter(value: float) -> int:
+def as_parameter(value: float, name: str = "parameter") -> int:
     """Check one parameter."""
-    return whole("parameter", value, most=INT32_MAX)
+    return whole(name, value, most=INT32_MAX)
 
 
 def as_parameters(parameter: ArrayLike, n: int) -> NDArray[np.uint32]:
-    """Check one parameter, or one for each item."""
+    """Check one parameter for all items, or one per item."""
     values = np.asarray(parameter)
     if values.ndim == 0:
         return np.array([as_parameter(values.item())], dtype=np.uint32)
     if values.shape != (n,):
-        raise ValueError(
-            f"parameter must be one number, or one for each of {n} items, not {values.shape}"
-        )
-    if values.dtype.kind not in "iuf":
-        raise ValueError(f"parameter must be whole numbers, not {values.dtype}")
-    right = (values >= 1) & (values <= INT32_MAX) & (values == np.floor(values))
-    if not right.all():
-        item = int(np.argmin(right))
-        raise ValueError(
-            f"parameter {values[item]} of item {item} must be a whole number, 1 to {INT32_MAX}"
-        )
-    return np.ascontiguousarray(values, dtype=np.uint32)
+        raise ValueError(f"parameter must be one number, or {n}, one per item: not {values.shape}")
+    each = (as_parameter(k, f"parameter of item {i}") for i, k in enumerate(values.tolist()))
+    return np.fromiter(each, dtype=np.uint32, count=n)

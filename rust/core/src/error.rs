@@ -163,6 +163,10 @@ pub enum Error {
         bytes: usize,
     },
 
+    /// The call was stopped by [`interrupt::all`](crate::interrupt::all).
+    #[error("interrupted")]
+    Interrupted,
+
     /// A dispersion outside `[0, 1]`.
     #[error("phi must be in [0, 1], not {phi}")]
     Phi {

@@ -1,31 +1,35 @@
-//! Spearman's footrule: how far the items are displaced, in all.
+//! Spearman's footrule: the total displacement of all items.
 
 use rayon::prelude::*;
 
 use crate::error::{Error, Result, zeros};
+use crate::interrupt::Interrupt;
 use crate::rankings::{Rankings, rows_a_task};
 
 /// `Σ_i |a_i − b_i|` of every row of `a` and every row of `b`, row by row of `a`.
 ///
 /// # Errors
-/// [`Error::Items`] unless they rank the same number of items.
-pub fn distances(a: Rankings<'_>, b: Rankings<'_>) -> Result<Vec<u64>> {
+/// [`Error::Items`] unless they rank the same number of items, [`Error::Interrupted`] if
+/// `interrupt` says so.
+pub fn distances(a: Rankings<'_>, b: Rankings<'_>, interrupt: Interrupt) -> Result<Vec<u64>> {
     if a.n() != b.n() {
         return Err(Error::Items { a: a.n(), b: b.n() });
     }
     if a.len() == 1 && b.len() > 1 {
-        return distances(b, a); // symmetric, and parallel over the rows of the first
+        return distances(b, a, interrupt); // symmetric, and parallel over the rows of the first
     }
     let mut distances: Vec<u64> = zeros(a.len(), b.len())?;
     if distances.is_empty() {
         return Ok(distances);
     }
     let rows = a.par_rows().zip(distances.par_chunks_exact_mut(b.len()));
-    rows.with_min_len(rows_a_task(a.n() * b.len())).for_each(|(row, distances)| {
+    rows.with_min_len(rows_a_task(a.n() * b.len())).try_for_each(|(row, distances)| {
         for (other, distance) in b.rows().zip(distances) {
+            interrupt.check()?;
             *distance = between(row, other);
         }
-    });
+        Ok(())
+    })?;
     Ok(distances)
 }
 
@@ -48,7 +52,11 @@ mod tests {
         let up: Vec<u32> = (0..1 << 16).collect();
         let down: Vec<u32> = up.iter().rev().copied().collect();
         let far = |a: &[u32], b: &[u32]| {
-            distances(Rankings::trusted(a, a.len()), Rankings::trusted(b, b.len()))
+            distances(
+                Rankings::trusted(a, a.len()),
+                Rankings::trusted(b, b.len()),
+                Interrupt::begin(),
+            )
         };
         assert_eq!(far(&up, &down), Ok(vec![1 << 31]));
         let up: Vec<u32> = (0..1 << 17).collect();

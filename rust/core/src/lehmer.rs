@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, zeros};
+use crate::interrupt::Interrupt;
 use crate::inversions::{RankSet, Tree};
 use crate::rankings::{Rankings, first_error, rows_a_task};
 
@@ -24,27 +25,31 @@ use crate::rankings::{Rankings, first_error, rows_a_task};
 /// # Ok::<(), fedrank_core::Error>(())
 /// ```
 pub fn encode(ranks: &[u32]) -> Result<Vec<u32>> {
-    Ok(encode_rows(Rankings::new(ranks, ranks.len())?))
+    encode_rows(Rankings::new(ranks, ranks.len())?, Interrupt::begin())
 }
 
 /// Lehmer codes of every row, in parallel.
-#[must_use]
-pub fn encode_rows(rankings: Rankings<'_>) -> Vec<u32> {
+///
+/// # Errors
+/// [`Error::Memory`] if they do not fit, [`Error::Interrupted`] if `interrupt` says so.
+pub fn encode_rows(rankings: Rankings<'_>, interrupt: Interrupt) -> Result<Vec<u32>> {
     let n = rankings.n();
-    let mut codes = vec![0; rankings.ranks().len()];
+    let mut codes = zeros(rankings.len(), n)?;
     let rows = rankings.par_rows().zip(codes.par_chunks_exact_mut(n)).with_min_len(rows_a_task(n));
-    rows.for_each_init(
+    rows.try_for_each_init(
         || RankSet::new(n),
         |seen, (row, code)| {
+            interrupt.check()?;
             let mut digits = code.iter_mut();
             seen.count_greater(row.iter().copied(), |greater| {
                 if let Some(digit) = digits.next() {
                     *digit = greater;
                 }
             });
+            Ok(())
         },
-    );
-    codes
+    )?;
+    Ok(codes)
 }
 
 /// Ranking with the given Lehmer code, in O(n log n).
@@ -57,15 +62,16 @@ pub fn encode_rows(rankings: Rankings<'_>) -> Vec<u32> {
 /// # Ok::<(), fedrank_core::Error>(())
 /// ```
 pub fn decode(code: &[u32]) -> Result<Vec<u32>> {
-    decode_rows(code, code.len())
+    decode_rows(code, code.len(), Interrupt::begin())
 }
 
 /// Rankings with the given Lehmer codes, `n` digits each, in parallel.
 ///
 /// # Errors
 /// [`Error::NotACode`] for the first row with a digit out of range,
-/// [`Error::Ragged`] unless the rows are whole and `n > 0`.
-pub fn decode_rows(codes: &[u32], n: usize) -> Result<Vec<u32>> {
+/// [`Error::Ragged`] unless the rows are whole and `n > 0`,
+/// [`Error::Interrupted`] if `interrupt` says so.
+pub fn decode_rows(codes: &[u32], n: usize, interrupt: Interrupt) -> Result<Vec<u32>> {
     if n == 0 || !codes.len().is_multiple_of(n) {
         return Err(Error::Ragged { len: codes.len(), n });
     }
@@ -80,9 +86,10 @@ pub fn decode_rows(codes: &[u32], n: usize) -> Result<Vec<u32>> {
     let total: u64 = codes.par_iter().map(|&digit| u64::from(digit)).sum();
     if Group::suits(n, total as f64 / codes.len().max(1) as f64) {
         let groups = codes.par_chunks(GROUP * n).zip(rankings.par_chunks_mut(GROUP * n));
-        groups.for_each_init(
+        groups.try_for_each_init(
             || Group::new(n),
             |group, (codes, rankings)| {
+                interrupt.check()?;
                 for (lane, code) in codes.chunks_exact(n).enumerate() {
                     group.set(lane, 0, code);
                 }
@@ -90,16 +97,19 @@ pub fn decode_rows(codes: &[u32], n: usize) -> Result<Vec<u32>> {
                 for (lane, ranks) in rankings.chunks_exact_mut(n).enumerate() {
                     group.positions(lane).zip(ranks).for_each(|(position, rank)| *rank = position);
                 }
+                Ok(())
             },
-        );
+        )?;
     } else {
         let rows = codes.par_chunks_exact(n).zip(rankings.par_chunks_exact_mut(n));
-        rows.with_min_len(rows_a_task(n)).for_each_init(
+        rows.with_min_len(rows_a_task(n)).try_for_each_init(
             || Decoder::new(n),
             |decoder, (code, ranks)| {
+                interrupt.check()?;
                 decoder.decode(code, |item, position| ranks[item] = position);
+                Ok(())
             },
-        );
+        )?;
     }
     Ok(rankings)
 }
@@ -258,7 +268,7 @@ mod tests {
     fn digits_out_of_range_are_refused() {
         assert_eq!(decode(&[0, 2]), Err(Error::NotACode { row: 0, item: 1, digit: 2 }));
         let fault = Error::NotACode { row: 1, item: 0, digit: -1 };
-        assert_eq!(decode_rows(&[0, 0, u32::MAX, 0], 2), Err(fault));
+        assert_eq!(decode_rows(&[0, 0, u32::MAX, 0], 2, Interrupt::begin()), Err(fault));
         assert_eq!(encode(&[0, 0]), Err(Error::NotARanking { row: 0, n: 2, rank: 0 }));
     }
 }

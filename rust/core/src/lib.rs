@@ -8,6 +8,7 @@ pub mod consensus;
 pub mod error;
 pub mod footrule;
 pub mod golomb;
+pub mod interrupt;
 mod inversions;
 pub mod kendall;
 pub mod lehmer;
@@ -23,4 +24,5 @@ pub mod simulate;
 pub mod superposition;
 
 pub use error::{Error, Result};
+pub use interrupt::Interrupt;
 pub use rankings::{Profile, Rankings, Ties};

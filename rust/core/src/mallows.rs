@@ -6,6 +6,7 @@ use rand_core::Rng;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result, zeros};
+use crate::interrupt::Interrupt;
 use crate::kendall::distances_to;
 use crate::lehmer::{Decoder, GROUP, Group};
 use crate::rankings::{Rankings, invert};
@@ -177,8 +178,14 @@ impl Phi {
     /// Log-probabilities of the rankings under this dispersion and a center of as many items.
     ///
     /// # Errors
-    /// [`Error::Items`] unless they rank the same number of items.
-    pub fn log_prob(self, rankings: Rankings<'_>, center: &[u32]) -> Result<Vec<f64>> {
+    /// [`Error::Items`] unless they rank the same number of items, [`Error::Interrupted`] if
+    /// `interrupt` says so.
+    pub fn log_prob(
+        self,
+        rankings: Rankings<'_>,
+        center: &[u32],
+        interrupt: Interrupt,
+    ) -> Result<Vec<f64>> {
         if center.len() != rankings.n() {
             return Err(Error::Items { a: rankings.n(), b: center.len() });
         }
@@ -187,7 +194,8 @@ impl Phi {
             0 => -log_partition, // also at φ = 0, where 0 · ∞ would be NaN
             _ => -(distance as f64) * self.theta - log_partition,
         };
-        Ok(distances_to(rankings, center).into_iter().map(log_prob).collect())
+        let distances = distances_to(rankings, center, interrupt)?;
+        Ok(distances.into_iter().map(log_prob).collect())
     }
 
     /// Draws `count` rankings around `center`, exactly, in parallel.
@@ -196,18 +204,25 @@ impl Phi {
     /// `Pr(f_i = j) ∝ φ^j` for `0 ≤ j ≤ i`, and `r[i] = decode(f)[center[i]]` (M3).
     ///
     /// # Errors
-    /// [`Error::Memory`] if they do not fit.
-    pub fn sample(self, center: Rankings<'_>, count: usize, key: Key) -> Result<Vec<u32>> {
+    /// [`Error::Memory`] if they do not fit, [`Error::Interrupted`] if `interrupt` says so.
+    pub fn sample(
+        self,
+        center: Rankings<'_>,
+        count: usize,
+        key: Key,
+        interrupt: Interrupt,
+    ) -> Result<Vec<u32>> {
         let n = center.n();
         let items = invert(center.row(0));
         let digits = Digits::new(self, n);
         let mut rankings = zeros(count, n)?;
         if Group::suits(n, self.expected_distance(n) / n as f64) {
-            rankings.par_chunks_mut(GROUP * n).enumerate().for_each_init(
+            rankings.par_chunks_mut(GROUP * n).enumerate().try_for_each_init(
                 || Group::new(n),
                 |together, (group, rankings)| {
                     let rows = rankings.chunks_exact_mut(n);
                     for (lane, row) in (0..rows.len()).zip((group * GROUP) as u64..) {
+                        interrupt.check()?;
                         let set = |first, digits: &[u32]| together.set(lane, first, digits);
                         digits.draw(stream(key, row), n, set);
                     }
@@ -217,20 +232,23 @@ impl Phi {
                             ranks[item as usize] = position;
                         }
                     }
+                    Ok(())
                 },
-            );
+            )?;
         } else {
-            rankings.par_chunks_exact_mut(n).enumerate().for_each_init(
+            rankings.par_chunks_exact_mut(n).enumerate().try_for_each_init(
                 || (vec![0; n], Decoder::new(n)),
                 |(code, decoder), (row, ranks)| {
+                    interrupt.check()?;
                     digits.draw(stream(key, row as u64), n, |first, digits: &[u32]| {
                         code[first..first + digits.len()].copy_from_slice(digits);
                     });
                     decoder.decode(code, |place, position| {
                         ranks[items[place] as usize] = position;
                     });
+                    Ok(())
                 },
-            );
+            )?;
         }
         Ok(rankings)
     }

@@ -3,48 +3,64 @@
 use rayon::prelude::*;
 
 use crate::error::{Result, zeros};
+use crate::interrupt::Interrupt;
 use crate::rankings::Profile;
 
-/// Items whose counts are made together, so that a ranking is read once for all of them.
+/// Items that are counted together, so that each ranking is read once for all of them.
 const TILE: usize = 8;
+
+/// Rankings between two looks at the interrupt: short ones are counted in a few nanoseconds.
+const POLL: usize = 64;
 
 /// `counts[i n + j]`: in how many rankings item `i` comes before item `j`.
 ///
-/// O(m n²) operations, O(n) memory a thread beside the output.
+/// O(m n²) operations, O(n) memory per thread besides the output.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
-pub fn counts(profile: &Profile<'_>) -> Result<Vec<i64>> {
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
+/// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+pub fn counts(profile: &Profile<'_>, interrupt: Interrupt) -> Result<Vec<i64>> {
     let n = profile.n();
     let total = i64::from(profile.total());
     let mut counts = zeros(n, n)?;
-    fill_above(profile, &mut counts, i64::from);
-    mirror(&mut counts, n, |count| total - count);
+    fill_above(profile, &mut counts, i64::from, interrupt)?;
+    mirror(&mut counts, n, |count| total - count, interrupt)?;
     Ok(counts)
 }
 
 /// `margins[i n + j]`: rankings with `i` before `j`, less those with `j` before `i`.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
-pub fn margins(profile: &Profile<'_>) -> Result<Vec<i32>> {
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
+/// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+pub fn margins(profile: &Profile<'_>, interrupt: Interrupt) -> Result<Vec<i32>> {
     let n = profile.n();
     let total = profile.total() as i32;
     let mut margins = zeros(n, n)?;
     // |2c − M| ≤ M, but 2c alone may wrap.
-    fill_above(profile, &mut margins, |count| (count as i32).wrapping_mul(2).wrapping_sub(total));
-    mirror(&mut margins, n, |margin| -margin);
+    let margin = |count: u32| (count as i32).wrapping_mul(2).wrapping_sub(total);
+    fill_above(profile, &mut margins, margin, interrupt)?;
+    mirror(&mut margins, n, |margin| -margin, interrupt)?;
     Ok(margins)
 }
 
 /// Fills the entries right of the diagonal with `value(count)`.
-fn fill_above<T: Send>(profile: &Profile<'_>, matrix: &mut [T], value: impl Fn(u32) -> T + Sync) {
+fn fill_above<T: Send>(
+    profile: &Profile<'_>,
+    matrix: &mut [T],
+    value: impl Fn(u32) -> T + Sync,
+    interrupt: Interrupt,
+) -> Result<()> {
     let n = profile.n();
     // Sixteen-bit lanes hold positions below 2¹⁶, and counts of as many unweighted rankings.
     let narrow = n <= 1 << 16 && !profile.is_weighted();
-    matrix.par_chunks_mut(TILE * n).enumerate().for_each(|(tile, rows)| {
+    matrix.par_chunks_mut(TILE * n).enumerate().try_for_each(|(tile, rows)| {
         let first = tile * TILE;
-        let sums = if narrow { sums_narrow(profile, first) } else { sums_wide(profile, first) };
+        let sums = if narrow {
+            sums_narrow(profile, first, interrupt)?
+        } else {
+            sums_wide(profile, first, interrupt)?
+        };
         let width = n - first;
         for (k, (row, sums)) in rows.chunks_exact_mut(n).zip(sums.chunks_exact(width)).enumerate() {
             let after = first + k + 1;
@@ -52,14 +68,18 @@ fn fill_above<T: Send>(profile: &Profile<'_>, matrix: &mut [T], value: impl Fn(u
                 *entry = value(sum);
             }
         }
-    });
+        Ok(())
+    })
 }
 
 /// For the items of one tile, how often each comes before every item from the tile's first on.
-fn sums_wide(profile: &Profile<'_>, first: usize) -> Vec<u32> {
+fn sums_wide(profile: &Profile<'_>, first: usize, interrupt: Interrupt) -> Result<Vec<u32>> {
     let width = profile.n() - first;
     let mut sums = vec![0; TILE.min(width) * width];
     for (row, ranks) in profile.rankings().rows().enumerate() {
+        if row % POLL == 0 {
+            interrupt.check()?;
+        }
         let (ranks, weight) = (&ranks[first..], profile.weight(row));
         for (sums, &rank) in sums.chunks_exact_mut(width).zip(ranks) {
             for (sum, &other) in sums.iter_mut().zip(ranks) {
@@ -67,11 +87,11 @@ fn sums_wide(profile: &Profile<'_>, first: usize) -> Vec<u32> {
             }
         }
     }
-    sums
+    Ok(sums)
 }
 
-/// [`sums_wide`] with every weight 1, twice as many to a vector.
-fn sums_narrow(profile: &Profile<'_>, first: usize) -> Vec<u32> {
+/// [`sums_wide`] with every weight 1, with twice as many lanes per vector.
+fn sums_narrow(profile: &Profile<'_>, first: usize, interrupt: Interrupt) -> Result<Vec<u32>> {
     let n = profile.n();
     let width = n - first;
     let mut sums = vec![0; TILE.min(width) * width];
@@ -79,13 +99,16 @@ fn sums_narrow(profile: &Profile<'_>, first: usize) -> Vec<u32> {
     let mut narrow = vec![0_u16; width];
     for block in profile.rankings().ranks().chunks(usize::from(u16::MAX) * n) {
         part.fill(0);
-        for ranks in block.chunks_exact(n) {
-            for (narrow, &rank) in narrow.iter_mut().zip(&ranks[first..]) {
-                *narrow = rank as u16;
-            }
-            for (sums, &rank) in part.chunks_exact_mut(width).zip(&narrow) {
-                for (sum, &other) in sums.iter_mut().zip(&narrow) {
-                    *sum += u16::from(rank < other);
+        for some in block.chunks(POLL * n) {
+            interrupt.check()?;
+            for ranks in some.chunks_exact(n) {
+                for (narrow, &rank) in narrow.iter_mut().zip(&ranks[first..]) {
+                    *narrow = rank as u16;
+                }
+                for (sums, &rank) in part.chunks_exact_mut(width).zip(&narrow) {
+                    for (sum, &other) in sums.iter_mut().zip(&narrow) {
+                        *sum += u16::from(rank < other);
+                    }
                 }
             }
         }
@@ -93,13 +116,19 @@ fn sums_narrow(profile: &Profile<'_>, first: usize) -> Vec<u32> {
             *sum += u32::from(part);
         }
     }
-    sums
+    Ok(sums)
 }
 
 /// Fills the entries left of the diagonal from those right of it, block by block for the cache.
-fn mirror<T: Copy>(matrix: &mut [T], n: usize, value: impl Fn(T) -> T) {
+fn mirror<T: Copy>(
+    matrix: &mut [T],
+    n: usize,
+    value: impl Fn(T) -> T,
+    interrupt: Interrupt,
+) -> Result<()> {
     const SIDE: usize = 32;
     for top in (0..n).step_by(SIDE) {
+        interrupt.check()?;
         for left in (0..=top).step_by(SIDE) {
             for i in top..n.min(top + SIDE) {
                 for j in left..i.min(left + SIDE) {
@@ -108,4 +137,5 @@ fn mirror<T: Copy>(matrix: &mut [T], n: usize, value: impl Fn(T) -> T) {
             }
         }
     }
+    Ok(())
 }

@@ -1,23 +1,24 @@
 //! How far from the center a consensus of Mallows samples is, trial by trial.
 //!
-//! The experiments and the planner stand on this: the messages are those of the schemes, summed
-//! in the clear, since masks change no sum.
+//! The experiments and the planner use this. Messages are those of the schemes, summed without
+//! masks, which would not change the sums.
 
 use rand_core::Rng;
 use rayon::prelude::*;
 
 use crate::consensus::Method;
 use crate::error::{Error, Result, zeros};
+use crate::interrupt::Interrupt;
 use crate::kendall;
 use crate::mallows::Phi;
 use crate::rankings::{Profile, Rankings, Ties};
 use crate::rng::{Key, shuffle, stream};
 use crate::scheme::Scheme;
 
-/// Makes a ranking of all the rankings of a trial, with randomness from a key.
+/// Computes one ranking from all rankings of a trial, with randomness from a key.
 type Rule<'a> = dyn Fn(Rankings<'_>, Key) -> Result<Vec<u32>> + Sync + 'a;
 
-/// What is simulated: all trials draw as many rankings from one model.
+/// What is simulated: all trials draw the same number of rankings from one model.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'a> {
     /// Dispersion of the rankings.
@@ -46,29 +47,36 @@ const BATCH: usize = 1 << 24;
 /// The same key gives the same distances on any number of threads.
 ///
 /// # Errors
-/// [`Error::Empty`] for no items or no rankings, or the error of a scheme or method.
+/// [`Error::Empty`] for no items or no rankings, [`Error::Interrupted`] if `interrupt` says so,
+/// or the error of a scheme or method.
 pub fn distances(
     setting: Setting<'_>,
     schemes: &[&Scheme],
     methods: &[Method],
     key: Key,
+    interrupt: Interrupt,
 ) -> Result<Vec<u64>> {
     let clients = setting.clients;
     let federated = schemes.iter().map(|&scheme| -> Box<Rule<'_>> {
-        Box::new(move |data, key| federate(scheme, data, clients, key))
+        Box::new(move |data, key| federate(scheme, data, clients, key, interrupt))
     });
     let central = methods.iter().map(|&method| -> Box<Rule<'_>> {
         Box::new(move |data, key| {
             let profile = Profile::new(data, None)?;
-            Ok(method.consensus(&profile, Ties::Random(key), key)?.ranks)
+            Ok(method.consensus(&profile, Ties::Random(key), key, interrupt)?.ranks)
         })
     });
     let rules: Vec<Box<Rule<'_>>> = federated.chain(central).collect();
-    by_rule(setting, &rules.iter().map(AsRef::as_ref).collect::<Vec<_>>(), key)
+    by_rule(setting, &rules.iter().map(AsRef::as_ref).collect::<Vec<_>>(), key, interrupt)
 }
 
 /// [`distances`] of any rules.
-fn by_rule(setting: Setting<'_>, rules: &[&Rule<'_>], key: Key) -> Result<Vec<u64>> {
+fn by_rule(
+    setting: Setting<'_>,
+    rules: &[&Rule<'_>],
+    key: Key,
+    interrupt: Interrupt,
+) -> Result<Vec<u64>> {
     let Setting { phi, n, center, clients, samples, trials } = setting;
     let rankings = clients.saturating_mul(samples);
     if n == 0 || rankings == 0 {
@@ -85,7 +93,8 @@ fn by_rule(setting: Setting<'_>, rules: &[&Rule<'_>], key: Key) -> Result<Vec<u6
     for (batch, rows) in distances.chunks_mut(together * width).enumerate() {
         let mut keys = stream(key, batch as u64);
         let (samples, choices) = (draw(&mut keys), draw(&mut keys));
-        let mut ranks = phi.sample(around, rows.len() / width * rankings, samples)?;
+        let count = rows.len() / width * rankings;
+        let mut ranks = phi.sample(around, count, samples, interrupt)?;
         let trials = ranks.par_chunks_exact_mut(rankings * n).zip(rows.par_chunks_mut(width));
         let failed = trials.enumerate().filter_map(|(trial, (ranks, row))| {
             let mut rng = stream(choices, trial as u64);
@@ -96,7 +105,7 @@ fn by_rule(setting: Setting<'_>, rules: &[&Rule<'_>], key: Key) -> Result<Vec<u6
             }
             let data = Rankings::trusted(ranks, n);
             rules.iter().zip(row).find_map(|(rule, distance)| {
-                let found = rule(data, draw(&mut rng));
+                let found = interrupt.check().and_then(|()| rule(data, draw(&mut rng)));
                 let far = found.and_then(|found| kendall::distance(&found, &truth));
                 far.map(|far| *distance = far).err().map(|error| (trial, error))
             })
@@ -108,17 +117,24 @@ fn by_rule(setting: Setting<'_>, rules: &[&Rule<'_>], key: Key) -> Result<Vec<u6
     Ok(distances)
 }
 
-/// The ranks that `clients` which hold equal shares of `rankings` find by their summed messages.
-fn federate(scheme: &Scheme, rankings: Rankings<'_>, clients: usize, key: Key) -> Result<Vec<u32>> {
+/// The consensus of `clients` with equal shares of `rankings`, from the sum of their messages.
+fn federate(
+    scheme: &Scheme,
+    rankings: Rankings<'_>,
+    clients: usize,
+    key: Key,
+    interrupt: Interrupt,
+) -> Result<Vec<u32>> {
     let mut rng = stream(key, 0);
     let n = rankings.n();
     let share = (rankings.len() / clients.max(1)).max(1) * n;
     let mut total = vec![0; scheme.layout().entries()];
     for ranks in rankings.ranks().chunks_exact(share) {
-        let message = scheme.encode(Rankings::trusted(ranks, n), draw(&mut rng))?;
+        let message = scheme.encode(Rankings::trusted(ranks, n), draw(&mut rng), interrupt)?;
         total.iter_mut().zip(message).for_each(|(sum, entry)| *sum += entry);
     }
-    Ok(scheme.decode(&[&total], clients, Ties::Random(draw(&mut rng)))?.ranks)
+    let ties = Ties::Random(draw(&mut rng));
+    Ok(scheme.decode(&[&total], clients, ties, interrupt)?.ranks)
 }
 
 /// A key for the streams of one step.
@@ -153,7 +169,7 @@ mod tests {
         let center = [3, 0, 5, 1, 4, 2];
         for center in [Some(&center[..]), None] {
             let setting = setting(center, 0.5);
-            let found = by_rule(setting, &[first, last], [1; 32]).unwrap();
+            let found = by_rule(setting, &[first, last], [1; 32], Interrupt::begin()).unwrap();
             for rule in 0..2 {
                 let sum: u64 = found.iter().skip(rule).step_by(2).sum();
                 let mean = sum as f64 / setting.trials as f64;
@@ -172,7 +188,12 @@ mod tests {
             centers.lock().unwrap().insert(data.row(1).to_vec());
             Ok(data.row(1).to_vec())
         };
-        assert!(by_rule(setting(None, 0.0), &[pick], [2; 32]).unwrap().iter().all(|&d| d == 0));
+        assert!(
+            by_rule(setting(None, 0.0), &[pick], [2; 32], Interrupt::begin())
+                .unwrap()
+                .iter()
+                .all(|&d| d == 0)
+        );
         assert!(centers.lock().unwrap().len() > 600); // of 720: each trial draws its own
     }
 
@@ -183,18 +204,23 @@ mod tests {
         let data = Rankings::new(&ranks, 3).unwrap();
         let size = Size { n: 3, clients: 6, max_samples: Some(2), partial: false };
         let scheme = Borda::exact(size).unwrap().into();
-        assert_eq!(federate(&scheme, data, 6, [0; 32]), Ok(vec![0, 1, 2]));
+        assert_eq!(federate(&scheme, data, 6, [0; 32], Interrupt::begin()), Ok(vec![0, 1, 2]));
         // Of three clients, each would hold more than two.
         let refused = Error::TooManySamples { samples: 4, most: 2 };
-        assert_eq!(federate(&scheme, data, 3, [0; 32]), Err(refused));
+        assert_eq!(federate(&scheme, data, 3, [0; 32], Interrupt::begin()), Err(refused));
     }
 
     #[test]
     fn columns_are_schemes_then_methods() {
         let size = Size { n: 6, clients: 3, max_samples: Some(1), partial: false };
         let scheme = Borda::exact(size).unwrap().into();
-        let found =
-            distances(setting(None, 0.3), &[&scheme], &[Method::Borda, Method::Pick], [4; 32]);
+        let found = distances(
+            setting(None, 0.3),
+            &[&scheme],
+            &[Method::Borda, Method::Pick],
+            [4; 32],
+            Interrupt::begin(),
+        );
         let found = found.unwrap();
         let column = |i: usize| found.iter().skip(i).step_by(3).sum::<u64>();
         // Exact Borda is Borda but for ties, and picking one of three rankings is worse.
@@ -205,7 +231,7 @@ mod tests {
     #[test]
     fn the_first_trial_that_fails_is_reported() {
         let fail: &Rule<'_> = &|_, _| Err(Error::Survivors { survivors: 0, clients: 1 });
-        let error = by_rule(setting(None, 0.3), &[fail], [3; 32]).unwrap_err();
+        let error = by_rule(setting(None, 0.3), &[fail], [3; 32], Interrupt::begin()).unwrap_err();
         assert_eq!(error, Error::Survivors { survivors: 0, clients: 1 });
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::consensus::Consensus;
 use crate::error::{Error, Result, zeros};
+use crate::interrupt::Interrupt;
 use crate::lehmer;
 use crate::rankings::{Rankings, Ties};
 use crate::rng::{below, stream};
@@ -29,7 +30,7 @@ fn first_slot(item: usize) -> usize {
 pub fn transmit(rankings: Rankings<'_>) -> Result<Vec<u32>> {
     let n = rankings.n();
     let mut symbols = zeros::<u32>(1, first_slot(n))?;
-    for code in lehmer::encode_rows(rankings).chunks_exact(n) {
+    for code in lehmer::encode_rows(rankings, Interrupt::begin())?.chunks_exact(n) {
         for (item, &digit) in code.iter().enumerate() {
             symbols[first_slot(item) + digit as usize] += 1;
         }
@@ -112,7 +113,8 @@ mod tests {
             let center: Vec<u32> = (0..n).rev().collect();
             let model = Phi::new(0.8).expect("in range");
             let n = n as usize;
-            let ranks = model.sample(Rankings::trusted(&center, n), rows, [n as u8; 32]);
+            let around = Rankings::trusted(&center, n);
+            let ranks = model.sample(around, rows, [n as u8; 32], Interrupt::begin());
             let ranks = ranks.expect("it fits");
             let mut sums = vec![0.0; first_slot(n)];
             for client in ranks.chunks(3 * n) {
@@ -121,7 +123,8 @@ mod tests {
             }
             for ties in [Ties::Index, Ties::Random([1; 32]), Ties::Random([2; 32])] {
                 let profile = Profile::new(Rankings::trusted(&ranks, n), None).expect("rankings");
-                let central = consensus::lehmer::consensus(&profile, ties);
+                let central = consensus::lehmer::consensus(&profile, ties, Interrupt::begin());
+                let central = central.expect("it fits");
                 let heard = receive(&sums, n, ties).expect("a sum a slot");
                 assert_eq!((heard.ranks, heard.ties), (central.ranks, central.ties));
             }

@@ -3,7 +3,7 @@
 use fedrank_core::mallows::Phi;
 use fedrank_core::scheme::refine::Vote;
 use fedrank_core::scheme::{Dispersion, Refine};
-use fedrank_core::{Rankings, footrule, golomb, kendall, lehmer};
+use fedrank_core::{Interrupt, Rankings, footrule, golomb, kendall, lehmer};
 use serde_json::Value;
 
 fn cases(name: &str) -> Vec<Value> {
@@ -55,7 +55,8 @@ fn refine_messages() {
             Refine::new(announced, clients, Some(most), number(&case["window"]), vote, false)
                 .expect("a scheme");
         let rankings = Rankings::new(&rankings, n).expect("rankings");
-        let message = scheme.encode(rankings, [0; 32]).expect("few enough rankings");
+        let message =
+            scheme.encode(rankings, [0; 32], Interrupt::begin()).expect("few enough rankings");
         assert_eq!(message, entries(&case["message"]), "{case}");
         let packed = scheme.layout().pack(&message).expect("it fits");
         assert_eq!(Some(hexadecimal(&packed).as_str()), case["packed"].as_str(), "{case}");
@@ -71,7 +72,7 @@ fn dispersion_messages_and_fits() {
         let (clients, most) = (number(&case["clients"]), number(&case["max_samples"]));
         let scheme = Dispersion::new(announced, clients, most).expect("a scheme");
         let rankings = Rankings::new(&rankings, n).expect("rankings");
-        let message = scheme.encode(rankings).expect("few enough rankings");
+        let message = scheme.encode(rankings, Interrupt::begin()).expect("few enough rankings");
         assert_eq!(message, entries(&case["message"]), "{case}");
         let packed = scheme.layout().pack(&message).expect("it fits");
         assert_eq!(Some(hexadecimal(&packed).as_str()), case["packed"].as_str(), "{case}");
@@ -118,7 +119,8 @@ fn distances() {
         let (a, b) = (numbers(&case["a"]), numbers(&case["b"]));
         assert_eq!(kendall::distance(&a, &b).ok(), case["kendall"].as_u64());
         let (a, b) = (Rankings::new(&a, a.len()), Rankings::new(&b, b.len()));
-        let far = footrule::distances(a.expect("a ranking"), b.expect("a ranking"));
+        let far =
+            footrule::distances(a.expect("a ranking"), b.expect("a ranking"), Interrupt::begin());
         assert_eq!(far.expect("of the same items")[0], case["footrule"].as_u64().expect("a sum"));
     }
 }
@@ -147,7 +149,8 @@ fn mallows_samples() {
         let center = Rankings::new(&center, center.len()).expect("a ranking");
         let rows: Vec<Vec<u32>> =
             case["ranks"].as_array().expect("rows").iter().map(numbers).collect();
-        let drawn = phi.sample(center, rows.len(), key).expect("it fits into memory");
+        let drawn =
+            phi.sample(center, rows.len(), key, Interrupt::begin()).expect("it fits into memory");
         assert_eq!(drawn, rows.concat(), "{case}");
     }
 }

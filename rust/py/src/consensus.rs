@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::array::{Ranks, Weights, key, profile, vector};
 use crate::error::{Error, Result};
+use crate::interrupt::{LONG, interruptible};
 use crate::rankings::tie_rule;
 
 /// A consensus and what its method knows about it; see `fedrank_core::consensus::Consensus`.
@@ -47,7 +48,14 @@ pub(crate) fn aggregate(
     let profile = profile(&ranks, &weights)?;
     let method = method_named(method, runs, exact_upto)?;
     let (ties, key) = (tie_rule(ties, seed)?, key(seed)?);
-    let found = py.detach(|| method.consensus(&profile, ties, key))?;
+    let entries = profile.rankings().ranks().len();
+    let work = match method {
+        Method::Borda | Method::Lehmer => entries,
+        Method::Footrule | Method::Pick => entries.saturating_mul(profile.n()),
+        Method::Pivot { .. } | Method::Kemeny { .. } => LONG,
+    };
+    let consensus = |token| method.consensus(&profile, ties, key, token);
+    let found = interruptible(py, work, consensus)?;
     Ok(Consensus::new(py, found))
 }
 

@@ -1,9 +1,10 @@
-//! The one place where the core's errors become Python's: `ValueError`, or `MemoryError`.
+//! The one place where the core's errors become Python's: `ValueError`, `MemoryError` or
+//! `KeyboardInterrupt`.
 
 use fedrank_core::message;
 use fedrank_core::secagg;
 use pyo3::PyErr;
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyValueError};
 
 pyo3::import_exception!(fedrank.exceptions, ProtocolError);
 
@@ -25,6 +26,7 @@ impl From<fedrank_core::Error> for Error {
         let message = error.to_string();
         Self(match error {
             fedrank_core::Error::Memory { .. } => PyMemoryError::new_err(message),
+            fedrank_core::Error::Interrupted => PyKeyboardInterrupt::new_err(()),
             _ => PyValueError::new_err(message),
         })
     }

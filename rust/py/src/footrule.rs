@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::array::{Ranks, matrix, rankings};
 use crate::error::Result;
+use crate::interrupt::interruptible;
 
 #[pyfunction]
 pub(crate) fn footrule_distance<'py>(
@@ -14,5 +15,6 @@ pub(crate) fn footrule_distance<'py>(
     b: Ranks<'py>,
 ) -> Result<Bound<'py, PyArray2<i64>>> {
     let (a, b) = (rankings(&a)?, rankings(&b)?);
-    matrix(py, py.detach(|| footrule::distances(a, b))?, b.len())
+    let work = a.ranks().len().saturating_mul(b.len());
+    matrix(py, interruptible(py, work, |token| footrule::distances(a, b, token))?, b.len())
 }

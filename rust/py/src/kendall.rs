@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::array::{Ranks, Weights, matrix, profile, rankings};
 use crate::error::Result;
+use crate::interrupt::interruptible;
 
 #[pyfunction]
 pub(crate) fn kendall_distance<'py>(
@@ -14,7 +15,8 @@ pub(crate) fn kendall_distance<'py>(
     b: Ranks<'py>,
 ) -> Result<Bound<'py, PyArray2<i64>>> {
     let (a, b) = (rankings(&a)?, rankings(&b)?);
-    matrix(py, py.detach(|| kendall::distances(a, b))?, b.len())
+    let work = a.ranks().len().saturating_mul(b.len());
+    matrix(py, interruptible(py, work, |token| kendall::distances(a, b, token))?, b.len())
 }
 
 /// The sum of the distances of weighted rankings to one, and how many rankings that is.
@@ -33,6 +35,8 @@ pub(crate) fn kendall_total(
 ) -> Result<KendallTotal> {
     let profile = profile(&ranks, &weights)?;
     let consensus = rankings(&consensus)?;
-    let distance = py.detach(|| kendall::total(&profile, consensus.row(0)))?;
+    let work = profile.rankings().ranks().len();
+    let total = |token| kendall::total(&profile, consensus.row(0), token);
+    let distance = interruptible(py, work, total)?;
     Ok(KendallTotal { distance, rankings: profile.total() })
 }

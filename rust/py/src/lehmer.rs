@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::array::{Ranks, c_order, matrix, rankings};
 use crate::error::Result;
+use crate::interrupt::interruptible;
 
 #[pyfunction]
 pub(crate) fn lehmer_encode<'py>(
@@ -13,7 +14,8 @@ pub(crate) fn lehmer_encode<'py>(
     ranks: Ranks<'py>,
 ) -> Result<Bound<'py, PyArray2<i32>>> {
     let rows = rankings(&ranks)?;
-    matrix(py, py.detach(|| lehmer::encode_rows(rows)), rows.n())
+    let encode = |token| lehmer::encode_rows(rows, token);
+    matrix(py, interruptible(py, rows.ranks().len(), encode)?, rows.n())
 }
 
 #[pyfunction]
@@ -22,5 +24,6 @@ pub(crate) fn lehmer_decode<'py>(
     codes: Ranks<'py>,
 ) -> Result<Bound<'py, PyArray2<i32>>> {
     let (codes, n) = c_order(&codes)?;
-    matrix(py, py.detach(|| lehmer::decode_rows(bytemuck::cast_slice(codes), n))?, n)
+    let decode = |token| lehmer::decode_rows(bytemuck::cast_slice(codes), n, token);
+    matrix(py, interruptible(py, codes.len(), decode)?, n)
 }

@@ -10,6 +10,7 @@ mod consensus;
 mod error;
 mod footrule;
 mod golomb;
+mod interrupt;
 mod kendall;
 mod lehmer;
 mod mallows;
@@ -37,6 +38,8 @@ mod _core {
         golomb_decode, golomb_encode, golomb_entropy_bits, golomb_expected_bits, golomb_fit,
         golomb_fit_items, golomb_parameter,
     };
+    #[pymodule_export]
+    use crate::interrupt::interrupt_all;
     #[pymodule_export]
     use crate::kendall::{KendallTotal, kendall_distance, kendall_total};
     #[pymodule_export]

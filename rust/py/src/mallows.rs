@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::array::{Ranks, key, matrix, rankings, vector};
 use crate::error::Result;
+use crate::interrupt::interruptible;
 
 #[pyfunction]
 pub(crate) fn mallows_sample<'py>(
@@ -16,7 +17,8 @@ pub(crate) fn mallows_sample<'py>(
     seed: &[u8],
 ) -> Result<Bound<'py, PyArray2<i32>>> {
     let (phi, center, key) = (Phi::new(phi)?, rankings(&center)?, key(seed)?);
-    matrix(py, py.detach(|| phi.sample(center, size, key))?, center.n())
+    let (n, work) = (center.n(), size.saturating_mul(center.n()));
+    matrix(py, interruptible(py, work, |token| phi.sample(center, size, key, token))?, n)
 }
 
 #[pyfunction]
@@ -27,7 +29,8 @@ pub(crate) fn mallows_log_prob<'py>(
     ranks: Ranks<'py>,
 ) -> Result<Bound<'py, PyArray1<f64>>> {
     let (phi, center, rows) = (Phi::new(phi)?, rankings(&center)?, rankings(&ranks)?);
-    Ok(vector(py, py.detach(|| phi.log_prob(rows, center.row(0)))?))
+    let log_prob = |token| phi.log_prob(rows, center.row(0), token);
+    Ok(vector(py, interruptible(py, rows.ranks().len(), log_prob)?))
 }
 
 #[pyfunction]

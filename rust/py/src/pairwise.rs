@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::array::{Ranks, Weights, matrix, profile};
 use crate::error::Result;
+use crate::interrupt::interruptible;
 
 #[pyfunction]
 pub(crate) fn pairwise_counts<'py>(
@@ -14,5 +15,6 @@ pub(crate) fn pairwise_counts<'py>(
     weights: Weights<'py>,
 ) -> Result<Bound<'py, PyArray2<i64>>> {
     let profile = profile(&ranks, &weights)?;
-    matrix(py, py.detach(|| pairwise::counts(&profile))?, profile.n())
+    let work = profile.rankings().ranks().len().saturating_mul(profile.n());
+    matrix(py, interruptible(py, work, |token| pairwise::counts(&profile, token))?, profile.n())
 }

@@ -11,6 +11,7 @@ use pyo3::types::PyBytes;
 use crate::array::{Ranks, key, rankings, slice, vector};
 use crate::consensus::Consensus;
 use crate::error::{Error, Result};
+use crate::interrupt::{LONG, interruptible};
 use crate::message::Segment;
 use crate::rankings::tie_rule;
 
@@ -92,7 +93,9 @@ impl Scheme {
         seed: &[u8],
     ) -> Result<Bound<'py, PyArray1<u64>>> {
         let (rows, key) = (rankings(&ranks)?, key(seed)?);
-        Ok(vector(py, py.detach(|| self.0.encode(rows, key))?))
+        let per_item = self.0.layout().entries() / rows.n() + 1;
+        let work = rows.ranks().len().saturating_mul(per_item);
+        Ok(vector(py, interruptible(py, work, |token| self.0.encode(rows, key, token))?))
     }
 
     /// The totals of all rounds of a refinement; one total of any other scheme.
@@ -106,7 +109,8 @@ impl Scheme {
     ) -> Result<Consensus> {
         let totals = totals.iter().map(slice).collect::<Result<Vec<_>>>()?;
         let ties = tie_rule(ties, seed)?;
-        let found = py.detach(|| self.0.decode(&totals, survivors, ties))?;
+        let decode = |token| self.0.decode(&totals, survivors, ties, token);
+        let found = interruptible(py, LONG, decode)?;
         Ok(Consensus::new(py, found))
     }
 

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use crate::array::{Ranks, key, matrix, rankings};
 use crate::consensus::method_named;
 use crate::error::Result;
+use crate::interrupt::{LONG, interruptible};
 use crate::scheme::Scheme;
 
 /// Distances from the center, one trial per row: those of the schemes, then of the methods.
@@ -32,6 +33,7 @@ pub(crate) fn simulate<'py>(
     let methods = methods.iter().map(|name| method_named(name, 0, EXACT_UPTO));
     let methods = methods.collect::<Result<Vec<_>>>()?;
     let key = key(seed)?;
-    let found = py.detach(|| distances(setting, &schemes, &methods, key))?;
+    let simulate = |token| distances(setting, &schemes, &methods, key, token);
+    let found = interruptible(py, LONG, simulate)?;
     matrix(py, found, schemes.len() + methods.len())
 }

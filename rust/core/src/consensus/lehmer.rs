@@ -3,6 +3,8 @@
 use rayon::prelude::*;
 
 use super::Consensus;
+use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::lehmer::encode_rows;
 use crate::rankings::{Profile, Ties};
 use crate::rng::{Key, below, stream};
@@ -11,23 +13,31 @@ use crate::rng::{Key, below, stream};
 ///
 /// Without [`Ties::Random`], the least digit wins. O(m n log n), plus n times the largest digit
 /// over eight; and a second copy of the input.
-#[must_use]
-pub fn consensus(profile: &Profile<'_>, ties: Ties) -> Consensus {
-    let (code, ties) = plurality(profile, ties);
-    // A digit seen in a code is in range for its place, so decoding cannot fail.
-    let ranks = crate::lehmer::decode(&code).unwrap_or_default();
-    Consensus { ranks, ties, ..Consensus::default() }
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error::Memory) if that copy does not fit,
+/// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt) -> Result<Consensus> {
+    let (code, ties) = plurality(profile, ties, interrupt)?;
+    let ranks = crate::lehmer::decode(&code)?;
+    Ok(Consensus { ranks, ties, ..Consensus::default() })
 }
 
 /// The most frequent digit in each place, and how many places were tied.
-#[must_use]
-pub fn plurality(profile: &Profile<'_>, ties: Ties) -> (Vec<u32>, usize) {
+///
+/// # Errors
+/// Those of [`consensus`].
+pub fn plurality(
+    profile: &Profile<'_>,
+    ties: Ties,
+    interrupt: Interrupt,
+) -> Result<(Vec<u32>, usize)> {
     let key = match ties {
         Ties::Random(key) => Some(key),
         Ties::Index | Ties::Refuse => None,
     };
-    let codes = encode_rows(profile.rankings());
-    plurality_of(profile, &codes, key)
+    let codes = encode_rows(profile.rankings(), interrupt)?;
+    Ok(plurality_of(profile, &codes, key))
 }
 
 /// Places counted together: their counts fill a vector, and all of them a first-level cache.

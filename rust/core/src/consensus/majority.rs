@@ -1,10 +1,11 @@
-//! Margins between all pairs of items: what pivot, pick and Kemeny decide by.
+//! Margins between all pairs of items, on which pivot, pick and Kemeny are based.
 
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::pairwise;
 use crate::rankings::Profile;
 
-/// The weighted tournament of a profile; n² numbers.
+/// Margins between all pairs of items of a profile: n² numbers.
 #[derive(Debug, Clone)]
 pub struct Majority {
     n: usize,
@@ -16,13 +17,14 @@ impl Majority {
     /// Counts all pairs, in O(m n²).
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
-    pub fn new(profile: &Profile<'_>) -> Result<Self> {
-        let margins = pairwise::margins(profile)?;
+    /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
+    /// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+    pub fn new(profile: &Profile<'_>, interrupt: Interrupt) -> Result<Self> {
+        let margins = pairwise::margins(profile, interrupt)?;
         Ok(Self { n: profile.n(), total: profile.total(), margins })
     }
 
-    /// Margins already counted: row by row, antisymmetric, none above `total` in size.
+    /// Margins counted elsewhere: row by row, antisymmetric, none larger than `total`.
     pub(crate) fn of(n: usize, total: u32, margins: Vec<i32>) -> Self {
         debug_assert_eq!(margins.len(), n * n);
         Self { n, total, margins }
@@ -63,7 +65,15 @@ impl Majority {
         ((pairs * i64::from(self.total) - agreement) / 2) as u64
     }
 
-    /// What no order can be below: each pair by its own majority.
+    /// How much more an order of some items costs than every pair's own majority would: the sum of
+    /// the margins that the order goes against. O(k²) for k items.
+    pub(crate) fn violations(&self, order: &[u32]) -> u64 {
+        let pairs =
+            (0..order.len()).flat_map(|i| order[i + 1..].iter().map(move |&b| (order[i], b)));
+        pairs.map(|(a, b)| (-self.margin(a, b)).max(0) as u64).sum()
+    }
+
+    /// A lower bound on the distance of any order: every pair by its own majority.
     pub(crate) fn pair_bound(&self) -> u64 {
         let most = (0..self.n as u32).map(|a| {
             let after = &self.row(a)[a as usize + 1..];

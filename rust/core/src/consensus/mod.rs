@@ -1,16 +1,17 @@
 //! One ranking from many.
 //!
-//! Each method is a file; all take a [`Profile`](crate::Profile) and give a [`Consensus`].
+//! One module per method: each takes a [`Profile`](crate::Profile) and returns a [`Consensus`].
 
 pub mod borda;
 pub mod footrule;
 pub mod kemeny;
-pub(crate) mod known;
 pub mod lehmer;
 pub mod majority;
+pub mod pick;
 pub mod pivot;
 
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::rankings::{Profile, Ties};
 use crate::rng::Key;
 
@@ -23,9 +24,9 @@ pub enum Method {
     Lehmer,
     /// Least total footrule distance ([`footrule::consensus`]).
     Footrule,
-    /// The nearest of the given rankings ([`pivot::pick`]).
+    /// The nearest of the given rankings ([`pick::consensus`]).
     Pick,
-    /// The best of several sorts around random pivots ([`pivot::pivot`]).
+    /// The best of several sorts around random pivots ([`pivot::consensus`]).
     Pivot {
         /// Number of sorts.
         runs: usize,
@@ -43,16 +44,23 @@ impl Method {
     /// The consensus of `profile`. Pivots and restarts are drawn by `key`.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory) if a method needs n² numbers and they do not fit.
-    pub fn consensus(self, profile: &Profile<'_>, ties: Ties, key: Key) -> Result<Consensus> {
+    /// [`Error::Memory`](crate::Error::Memory) if a method needs n² numbers and they do not fit,
+    /// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+    pub fn consensus(
+        self,
+        profile: &Profile<'_>,
+        ties: Ties,
+        key: Key,
+        interrupt: Interrupt,
+    ) -> Result<Consensus> {
         match self {
             Self::Borda => Ok(borda::consensus(profile, ties)),
-            Self::Lehmer => Ok(lehmer::consensus(profile, ties)),
-            Self::Footrule => footrule::consensus(profile, ties),
-            Self::Pick => pivot::pick(profile, ties),
-            Self::Pivot { runs } => pivot::pivot(profile, runs, ties, key),
+            Self::Lehmer => lehmer::consensus(profile, ties, interrupt),
+            Self::Footrule => footrule::consensus(profile, ties, interrupt),
+            Self::Pick => pick::consensus(profile, ties, interrupt),
+            Self::Pivot { runs } => pivot::consensus(profile, runs, ties, key, interrupt),
             Self::Kemeny { exact_upto, kicks } => {
-                kemeny::consensus(profile, exact_upto, kicks, ties, key)
+                kemeny::consensus(profile, exact_upto, kicks, ties, key, interrupt)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! FAS-pivot and pick-a-perm (M11; Ailon, Charikar and Newman 2008).
+//! FAS-pivot: quicksort by majority around random pivots (M11; Ailon, Charikar and Newman 2008).
 
 use rand_core::Rng;
 use rayon::prelude::*;
@@ -6,24 +6,34 @@ use rayon::prelude::*;
 use super::Consensus;
 use super::majority::Majority;
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::rankings::{Profile, Ties, invert};
 use crate::rng::{Key, below, stream};
 
-/// The best of `runs` sorts by random pivots, each item beside the pivot it has a majority over.
+/// The best of `runs` sorts by random pivots, by total Kendall distance.
 ///
-/// Run `i` uses stream `i` of `key`; tied pairs go by it too, or by index under [`Ties::Index`].
-/// [`Consensus::ties`] counts the tied comparisons of the run that won.
+/// Run `i` uses stream `i` of `key`, also to break ties, unless [`Ties::Index`] breaks them by
+/// index. [`Consensus::ties`] counts the tied comparisons of the best run.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
-pub fn pivot(profile: &Profile<'_>, runs: usize, ties: Ties, key: Key) -> Result<Consensus> {
-    let majority = Majority::new(profile)?;
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
+/// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+pub fn consensus(
+    profile: &Profile<'_>,
+    runs: usize,
+    ties: Ties,
+    key: Key,
+    interrupt: Interrupt,
+) -> Result<Consensus> {
+    let majority = Majority::new(profile, interrupt)?;
     let random_ties = matches!(ties, Ties::Random(_));
     let run = |i: usize| {
+        interrupt.check()?;
         let (order, ties) = sort(&majority, random_ties, &mut stream(key, i as u64));
-        (majority.distance(&order), i, order, ties)
+        Ok((majority.distance(&order), i, order, ties))
     };
-    let best = (0..runs.max(1)).into_par_iter().map(run).min();
+    let runs = (0..runs.max(1)).into_par_iter().map(run);
+    let best = runs.try_reduce_with(|a, b| Ok(a.min(b))).transpose()?;
     let (distance, _, order, ties) = best.unwrap_or_default();
     let ranks = invert(&order);
     Ok(Consensus { ranks, ties, distance: Some(distance), ..Consensus::default() })
@@ -69,44 +79,4 @@ fn sort(majority: &Majority, random_ties: bool, rng: &mut impl Rng) -> (Vec<u32>
         parts.push((start + before + 1, end));
     }
     (order, ties)
-}
-
-/// The ranking of the profile that is nearest to all the others together.
-///
-/// [`Consensus::ties`] counts the different rankings that are equally near, if several.
-///
-/// # Errors
-/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many.
-pub fn pick(profile: &Profile<'_>, ties: Ties) -> Result<Consensus> {
-    let majority = Majority::new(profile)?;
-    let rankings = profile.rankings();
-    let rows = (0..rankings.len()).into_par_iter().filter(|&row| profile.weight(row) > 0);
-    let mut nearest: Vec<(u64, usize)> = rows
-        .map(|row| (majority.distance(&invert(rankings.row(row))), row))
-        .fold(Vec::new, |best, next| keep_least(best, vec![next]))
-        .reduce(Vec::new, keep_least);
-    nearest.sort_by_key(|&(_, row)| (rankings.row(row), row));
-    nearest.dedup_by_key(|&mut (_, row)| rankings.row(row));
-    nearest.sort_by_key(|&(_, row)| row);
-    let choice = match ties {
-        Ties::Random(key) => below(&mut stream(key, 0), nearest.len() as u32) as usize,
-        Ties::Index | Ties::Refuse => 0,
-    };
-    let (distance, row) = nearest[choice];
-    let ties = if nearest.len() > 1 { nearest.len() } else { 0 };
-    let ranks = rankings.row(row).to_vec();
-    Ok(Consensus { ranks, ties, distance: Some(distance), ..Consensus::default() })
-}
-
-/// The nearest rows of two lists, each of rows equally near.
-fn keep_least(mut a: Vec<(u64, usize)>, b: Vec<(u64, usize)>) -> Vec<(u64, usize)> {
-    match (a.first(), b.first()) {
-        (Some((least, _)), Some((other, _))) if least < other => a,
-        (Some((least, _)), Some((other, _))) if least == other => {
-            a.extend(b);
-            a
-        }
-        (_, None) => a,
-        _ => b,
-    }
 }

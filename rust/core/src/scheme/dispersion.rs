@@ -2,6 +2,7 @@
 
 use super::{Layout, Size, layout, segment, wrong_entries, wrong_samples};
 use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
 use crate::kendall::distances_to;
 use crate::mallows::Phi;
 use crate::rankings::Rankings;
@@ -65,10 +66,11 @@ impl Dispersion {
     /// A client's message.
     ///
     /// # Errors
-    /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings.
-    pub fn encode(&self, rankings: Rankings<'_>) -> Result<Vec<u64>> {
+    /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings,
+    /// [`Error::Interrupted`] if `interrupt` says so.
+    pub fn encode(&self, rankings: Rankings<'_>, interrupt: Interrupt) -> Result<Vec<u64>> {
         self.size.admit(rankings)?;
-        let distance = distances_to(rankings, &self.announced).iter().sum();
+        let distance = distances_to(rankings, &self.announced, interrupt)?.iter().sum();
         let message = [distance, rankings.len() as u64];
         // A lone item is at no distance.
         Ok(message[2 - self.layout.entries()..].to_vec())

@@ -3,6 +3,7 @@
 use crate::consensus::Consensus;
 use crate::consensus::lehmer::plurality;
 use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
 use crate::mallows::Phi;
 use crate::rankings::{Profile, Rankings, Ties};
 use crate::rng::{Key, below, stream};
@@ -66,10 +67,17 @@ impl Lehmer {
     /// A client's message; tied digits by `key`.
     ///
     /// # Errors
-    /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings.
-    pub fn encode(&self, rankings: Rankings<'_>, key: Key) -> Result<Vec<u64>> {
+    /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings,
+    /// [`Error::Interrupted`] if `interrupt` says so.
+    pub fn encode(
+        &self,
+        rankings: Rankings<'_>,
+        key: Key,
+        interrupt: Interrupt,
+    ) -> Result<Vec<u64>> {
         self.size.admit(rankings)?;
-        let (digits, _) = plurality(&Profile::new(rankings, None)?, Ties::Random(key));
+        let profile = Profile::new(rankings, None)?;
+        let (digits, _) = plurality(&profile, Ties::Random(key), interrupt)?;
         let highs = digits[self.first_high()..].iter();
         let mut message: Vec<u64> = highs.map(|&v| u64::from(v >> self.low_bits)).collect();
         message.resize(self.layout.entries(), 0);

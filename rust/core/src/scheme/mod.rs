@@ -16,6 +16,7 @@ pub use refine::Refine;
 
 use crate::consensus::Consensus;
 use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
 use crate::message::{Layout, Segment};
 use crate::rankings::{Rankings, Ties};
 use crate::rng::Key;
@@ -48,13 +49,19 @@ impl Scheme {
     /// A client's message; its ties are broken by `key`.
     ///
     /// # Errors
-    /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings.
-    pub fn encode(&self, rankings: Rankings<'_>, key: Key) -> Result<Vec<u64>> {
+    /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings,
+    /// [`Error::Interrupted`] if `interrupt` says so.
+    pub fn encode(
+        &self,
+        rankings: Rankings<'_>,
+        key: Key,
+        interrupt: Interrupt,
+    ) -> Result<Vec<u64>> {
         match self {
             Self::Borda(scheme) => scheme.encode(rankings, key),
-            Self::Lehmer(scheme) => scheme.encode(rankings, key),
-            Self::Refine(scheme) => scheme.encode(rankings, key),
-            Self::Dispersion(scheme) => scheme.encode(rankings),
+            Self::Lehmer(scheme) => scheme.encode(rankings, key, interrupt),
+            Self::Refine(scheme) => scheme.encode(rankings, key, interrupt),
+            Self::Dispersion(scheme) => scheme.encode(rankings, interrupt),
         }
     }
 
@@ -63,13 +70,20 @@ impl Scheme {
     ///
     /// # Errors
     /// [`Error::Survivors`] or [`Error::Total`] if no clients can have sent this;
-    /// [`Error::Parameter`] for a dispersion, or the wrong number of totals.
-    pub fn decode(&self, totals: &[&[u64]], survivors: usize, ties: Ties) -> Result<Consensus> {
+    /// [`Error::Parameter`] for a dispersion, or the wrong number of totals;
+    /// [`Error::Interrupted`] if `interrupt` says so.
+    pub fn decode(
+        &self,
+        totals: &[&[u64]],
+        survivors: usize,
+        ties: Ties,
+        interrupt: Interrupt,
+    ) -> Result<Consensus> {
         let refused = |name, problem| Err(Error::Parameter { name, problem });
         match (self, totals) {
             (Self::Borda(scheme), [total]) => scheme.decode(total, survivors, ties),
             (Self::Lehmer(scheme), [total]) => scheme.decode(total, survivors, ties),
-            (Self::Refine(scheme), totals) => scheme.decode(totals, survivors, ties),
+            (Self::Refine(scheme), totals) => scheme.decode(totals, survivors, ties, interrupt),
             (Self::Dispersion(_), _) => refused("scheme", "sends distances, which hold no order"),
             _ => refused("totals", "must be one: only a refinement has earlier rounds"),
         }

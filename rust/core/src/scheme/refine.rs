@@ -5,9 +5,10 @@ use rayon::prelude::*;
 
 use super::{Layout, Size, layout, segment, wrong_entries, wrong_samples};
 use crate::consensus::Consensus;
+use crate::consensus::kemeny::known::{Known, Pair};
 use crate::consensus::kemeny::{self, EXACT_UPTO, KICKS};
-use crate::consensus::known::{Known, Pair};
 use crate::error::{Error, Result, zeros};
+use crate::interrupt::Interrupt;
 use crate::message::mask;
 use crate::rankings::{Rankings, Ties, invert};
 use crate::rng::{Key, stream};
@@ -105,14 +106,20 @@ impl Refine {
     /// A client's message; its own tied majorities are drawn from `key`.
     ///
     /// # Errors
-    /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings.
-    pub fn encode(&self, rankings: Rankings<'_>, key: Key) -> Result<Vec<u64>> {
+    /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings,
+    /// [`Error::Interrupted`] if `interrupt` says so.
+    pub fn encode(
+        &self,
+        rankings: Rankings<'_>,
+        key: Key,
+        interrupt: Interrupt,
+    ) -> Result<Vec<u64>> {
         self.size.admit(rankings)?;
         if rankings.len() > i32::MAX as usize {
             return Err(Error::TooHeavy { total: rankings.len() as u64 });
         }
         let samples = rankings.len() / self.size.each();
-        let margins = self.round.margins(rankings)?;
+        let margins = self.round.margins(rankings, interrupt)?;
         let mut rng = stream(key, 0);
         // Twins have the same margins, twice.
         let each = self.size.each() as i64;
@@ -136,18 +143,25 @@ impl Refine {
     /// `totals`; sums need not be reduced modulo the width.
     ///
     /// # Errors
-    /// [`Error::Survivors`] or [`Error::Total`] if no clients can have sent this.
-    pub fn decode(&self, totals: &[&[u64]], survivors: usize, ties: Ties) -> Result<Consensus> {
+    /// [`Error::Survivors`] or [`Error::Total`] if no clients can have sent this,
+    /// [`Error::Interrupted`] if `interrupt` says so.
+    pub fn decode(
+        &self,
+        totals: &[&[u64]],
+        survivors: usize,
+        ties: Ties,
+        interrupt: Interrupt,
+    ) -> Result<Consensus> {
         let (pairs, samples) = self.read(totals, survivors)?;
         let n = self.size.n;
         let known = Known::new(n, &pairs)?;
         let mut order: Vec<u32> = (0..n as u32).collect();
-        known.refine(&mut order)?;
+        known.refine(&mut order, interrupt)?;
         let mut found = Consensus::default();
         if known.complete() {
-            (order, found) = complete(&known, order, &pairs, samples, ties)?;
+            (order, found) = complete(&known, order, &pairs, samples, ties, interrupt)?;
         } else if let Some(total) = samples {
-            found.exact = Some(known.proves(&order, total)?);
+            found.exact = Some(known.proves(&order, total, interrupt)?);
         } else {
             found.exact = Some(false);
         }
@@ -261,6 +275,7 @@ fn complete(
     pairs: &[Pair],
     samples: Option<u64>,
     ties: Ties,
+    interrupt: Interrupt,
 ) -> Result<(Vec<u32>, Consensus)> {
     // Without it, the least that it can be: distance and bound are then off by the same.
     let least = pairs.iter().map(|pair| pair.2.unsigned_abs()).max().unwrap_or(0);
@@ -273,7 +288,7 @@ fn complete(
         Ties::Random(key) => key,
         Ties::Index | Ties::Refuse => [0; 32],
     };
-    let solved = kemeny::by_majority(&majority, EXACT_UPTO, KICKS, ties, key)?;
+    let solved = kemeny::by_majority(&majority, EXACT_UPTO, KICKS, ties, key, interrupt)?;
     let distance = majority.distance(&refined);
     let better = solved.distance.is_some_and(|solved| solved < distance);
     let order = if better { invert(&solved.ranks) } else { refined };
@@ -330,12 +345,12 @@ impl Round {
     }
 
     /// Margins of the pairs asked, in O(m n w).
-    fn margins(&self, rankings: Rankings<'_>) -> Result<Vec<i32>> {
+    fn margins(&self, rankings: Rankings<'_>, interrupt: Interrupt) -> Result<Vec<i32>> {
         let n = self.order.len();
         let wins = if n <= 1 << 16 {
-            self.wins(rankings, |rank| rank as u16)?
+            self.wins(rankings, |rank| rank as u16, interrupt)?
         } else {
-            self.wins(rankings, |rank| rank)?
+            self.wins(rankings, |rank| rank, interrupt)?
         };
         let samples = rankings.len() as i32;
         // |2c − m| ≤ m, but 2c alone may wrap.
@@ -349,6 +364,7 @@ impl Round {
         &self,
         rankings: Rankings<'_>,
         narrow: impl Fn(u32) -> T + Sync,
+        interrupt: Interrupt,
     ) -> Result<Vec<u32>> {
         let n = self.order.len();
         let mut wins: Vec<u32> = zeros(self.window, n)?;
@@ -359,7 +375,8 @@ impl Round {
                 self.order.iter().map(|&item| narrow(ranks[item as usize])).collect::<Vec<T>>()
             };
             let rows: Vec<Vec<T>> = block.par_chunks_exact(n).map(row).collect();
-            wins.par_chunks_exact_mut(n).enumerate().for_each(|(at, wins)| {
+            wins.par_chunks_exact_mut(n).enumerate().try_for_each(|(at, wins)| {
+                interrupt.check()?;
                 let apart = at + 1;
                 let mut part = vec![0_u16; n - apart];
                 for row in &rows {
@@ -370,7 +387,8 @@ impl Round {
                 for (count, &part) in wins.iter_mut().zip(&part) {
                     *count += u32::from(part);
                 }
-            });
+                Ok(())
+            })?;
         }
         Ok(wins)
     }

@@ -1,0 +1,53 @@
+//! Pick-a-perm: one of the given rankings (M11; Ailon, Charikar and Newman 2008).
+
+use rayon::prelude::*;
+
+use super::Consensus;
+use super::majority::Majority;
+use crate::error::Result;
+use crate::interrupt::Interrupt;
+use crate::rankings::{Profile, Ties, invert};
+use crate::rng::{below, stream};
+
+/// The ranking of the profile with the least total Kendall distance to all rankings.
+///
+/// [`Consensus::ties`] counts the different rankings at this distance if there are several.
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
+/// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt) -> Result<Consensus> {
+    let majority = Majority::new(profile, interrupt)?;
+    let rankings = profile.rankings();
+    let rows = (0..rankings.len()).into_par_iter().filter(|&row| profile.weight(row) > 0);
+    let mut nearest: Vec<(u64, usize)> = rows
+        .map(|row| {
+            interrupt.check()?;
+            Ok(vec![(majority.distance(&invert(rankings.row(row))), row)])
+        })
+        .try_reduce(Vec::new, |a, b| Ok(keep_least(a, b)))?;
+    nearest.sort_by_key(|&(_, row)| (rankings.row(row), row));
+    nearest.dedup_by_key(|&mut (_, row)| rankings.row(row));
+    nearest.sort_by_key(|&(_, row)| row);
+    let choice = match ties {
+        Ties::Random(key) => below(&mut stream(key, 0), nearest.len() as u32) as usize,
+        Ties::Index | Ties::Refuse => 0,
+    };
+    let (distance, row) = nearest[choice];
+    let ties = if nearest.len() > 1 { nearest.len() } else { 0 };
+    let ranks = rankings.row(row).to_vec();
+    Ok(Consensus { ranks, ties, distance: Some(distance), ..Consensus::default() })
+}
+
+/// The nearest rows of two lists; the rows of one list are all at the same distance.
+fn keep_least(mut a: Vec<(u64, usize)>, b: Vec<(u64, usize)>) -> Vec<(u64, usize)> {
+    match (a.first(), b.first()) {
+        (Some((least, _)), Some((other, _))) if least < other => a,
+        (Some((least, _)), Some((other, _))) if least == other => {
+            a.extend(b);
+            a
+        }
+        (_, None) => a,
+        _ => b,
+    }
+}

@@ -1,0 +1,65 @@
+//! Long calls stop when they are interrupted. A file of its own, that is a process of its own:
+//! an interrupt stops all calls of a process.
+
+use std::time::{Duration, Instant};
+
+use fedrank_core::consensus::{footrule, kemeny, pick, pivot};
+use fedrank_core::mallows::Phi;
+use fedrank_core::{
+    Error, Interrupt, Profile, Rankings, Result, Ties, interrupt, kendall, pairwise,
+};
+
+const KEY: [u8; 32] = [1; 32];
+
+fn uniform(rows: usize, n: usize) -> Vec<u32> {
+    let center: Vec<u32> = (0..n as u32).collect();
+    let model = Phi::new(1.0).expect("in range");
+    model.sample(Rankings::trusted(&center, n), rows, KEY, Interrupt::begin()).expect("it fits")
+}
+
+/// Starts a call that would take many seconds, and interrupts it.
+fn stops<T: Send>(name: &str, call: impl FnOnce(Interrupt) -> Result<T> + Send) {
+    let token = Interrupt::begin();
+    let (found, waited) = std::thread::scope(|scope| {
+        let worker = scope.spawn(move || call(token));
+        std::thread::sleep(Duration::from_millis(300));
+        let start = Instant::now();
+        interrupt::all();
+        (worker.join().expect("no panic"), start.elapsed())
+    });
+    assert_eq!(found.err(), Some(Error::Interrupted), "{name}");
+    assert!(waited < Duration::from_millis(500), "{name} took {waited:?}");
+}
+
+#[test]
+fn long_calls_stop_and_later_ones_run() {
+    let (n, ties) = (2000, Ties::Random(KEY));
+    let ranks = uniform(31, n);
+    let rankings = Rankings::trusted(&ranks, n);
+    let profile = Profile::new(rankings, None).expect("not empty");
+    stops("kemeny", |token| kemeny::consensus(&profile, 20, 100_000, ties, KEY, token));
+    stops("pivot", |token| pivot::consensus(&profile, 1 << 30, ties, KEY, token));
+
+    let few = uniform(9, kemeny::EXACT_MOST);
+    let few = Profile::new(Rankings::trusted(&few, kemeny::EXACT_MOST), None).expect("not empty");
+    stops("subsets", |token| {
+        (0..100).try_for_each(|_| kemeny::consensus(&few, 24, 0, ties, KEY, token).map(|_| ()))
+    });
+
+    let many = uniform(40_000, 1000);
+    let many = Rankings::trusted(&many, 1000);
+    let weighted = Profile::new(many, None).expect("not empty");
+    stops("pairwise", |token| pairwise::counts(&weighted, token));
+    stops("pick", |token| pick::consensus(&weighted, ties, token));
+    stops("kendall", |token| kendall::distances(many, many, token));
+    stops("sample", |token| {
+        Phi::new(1.0)?.sample(Rankings::trusted(&ranks[..n], n), 1_000_000, KEY, token)
+    });
+
+    let wide = uniform(50, 4000);
+    let wide = Profile::new(Rankings::trusted(&wide, 4000), None).expect("not empty");
+    stops("footrule", |token| footrule::consensus(&wide, ties, token));
+
+    let before = pairwise::counts(&profile, Interrupt::begin());
+    assert!(before.is_ok());
+}
