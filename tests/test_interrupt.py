@@ -7,7 +7,6 @@ import sys
 import time
 
 import pytest
-
 from command import COMMAND, PLAIN
 
 SET_UP = """

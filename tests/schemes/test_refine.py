@@ -321,8 +321,9 @@ def test_json_gives_the_scheme_back(options):
     assert again == scheme
     assert hash(again) == hash(scheme)
     assert again.segments == scheme.segments
-    study = Study(scheme, items="abcd")
-    assert Study.from_json(study.to_json()).digest == study.digest
+    if "earlier" not in options:  # a later round is no method by itself
+        study = Study(scheme, items="abcd")
+        assert Study.from_json(study.to_json()).digest == study.digest
     assert len(repr(Refine(range(5000), 5, 2))) < 200
 
 

@@ -9,7 +9,7 @@ from fedrank import _core, data
 from fedrank._random import round_rng, seed_bytes
 from fedrank.agent.policy import NOT_ALLOWED, Config
 from fedrank.agent.store import Store
-from fedrank.exceptions import Code, ProtocolError, RefusalError
+from fedrank.exceptions import Code, InputError, ProtocolError, RefusalError
 from fedrank.protocol.record import Begin, Record
 from fedrank.protocol.secagg import STEPS, Client
 from fedrank.protocol.study import Round, Study
@@ -243,5 +243,7 @@ def read_rankings(config: Config, study: Study) -> Rankings:
         if [str(label) for label in rankings.items] != [str(i) for i in range(rankings.n)]:
             raise ValueError("the rankings have labels and the study has none: agree on them")
         return rankings
+    except InputError as error:
+        raise RefusalError(Code.DATA, str(error.at(config.rankings, error.line))) from error
     except (ValueError, OSError) as error:
         raise RefusalError(Code.DATA, f"{config.rankings}: {error}") from error

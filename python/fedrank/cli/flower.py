@@ -11,7 +11,7 @@ from fedrank.cli._reading import check_file
 from fedrank.cli.agent import StudyArgument, read_config, read_study
 
 app = typer.Typer(
-    no_args_is_help=True, help="Run a study across machines, on Flower (extra: fedrank[flower])."
+    no_args_is_help=True, help="Run a study across machines, on Flower (extra: fedrank\\[flower])."
 )
 
 

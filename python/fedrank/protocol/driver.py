@@ -81,8 +81,8 @@ def conduct(
     >>> try:
     ...     conduct(Study(Borda(2, 3), roster=["a", "b", "c"]), Nobody())
     ... except RunFailedError as failed:
-    ...     print(str(failed).partition("; ")[2])
-    lost at advertise: a (unavailable), b (unavailable), c (unavailable)
+    ...     print(str(failed).partition("; lost ")[2])
+    at advertise: a (unavailable), b (unavailable), c (unavailable)
     """
     if save is not None and not secure:
         raise ValueError("only a secure run can be saved")

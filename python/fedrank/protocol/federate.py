@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_list, whole
+from fedrank.exceptions import InputError
 from fedrank.protocol.driver import Driver
 from fedrank.protocol.methods import Kemeny, Method, check_method
 from fedrank.protocol.result import FederatedConsensus
@@ -195,8 +196,8 @@ def as_client(client: int, rankings: ArrayLike, kind: type[Kind]) -> Kind:
         return rankings
     try:
         return kind(rankings)
-    except ValueError as error:
-        raise ValueError(f"client {client}: {error}") from None
+    except InputError as error:
+        raise error.at(f"client {client}") from None
 
 
 def check_clients(data: Sequence[AnyRankings]) -> None:

@@ -40,7 +40,7 @@ def test_an_app_has_what_flower_needs(tmp_path):
     assert study.digest in readme
     assert """keys/nodes/1.pub trial --name 'z'"'"''""" in readme
     assert [p.name for p in tmp_path.iterdir()] == ["app"]
-    with pytest.raises(ValueError, match="there already"):
+    with pytest.raises(ValueError, match="exists already"):
         write_app(study, tmp_path / "app")
     with pytest.raises(ValueError, match="there is no folder"):
         write_app(study, tmp_path / "none" / "app")
@@ -106,7 +106,7 @@ def test_node_keys_are_a_pair_and_secret(tmp_path):
     assert keys[0].curve.name == "secp384r1"
     for secret in (nodes / "0.key", tmp_path / "keys" / "server.key"):
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600
-    with pytest.raises(ValueError, match="there already"):
+    with pytest.raises(ValueError, match="exists already"):
         write_keys(tmp_path / "keys", [], nodes=2)
 
 
@@ -128,7 +128,7 @@ def test_the_commands(tmp_path, monkeypatch):
     made = run("flower", "new", "study.json", "mine", "--seed", "3")
     assert (made.returncode, made.stdout) == (0, "app: mine/README.md\n")
     assert "seed = 3" in Path("mine/pyproject.toml").read_text()
-    assert "mine is there already" in refused(run("flower", "new", "study.json", "mine"))
+    assert "mine exists already" in refused(run("flower", "new", "study.json", "mine"))
     made = run("flower", "keys", "study.json", "--host", "link.example.org")
     assert (made.returncode, made.stdout) == (0, "keys: keys\n")
     assert len(list(Path("keys/nodes").glob("*.key"))) == 4
