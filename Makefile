@@ -11,20 +11,25 @@ SOURCES := $(shell find rust python -name '*.rs' -o -name '*.toml' 2>/dev/null) 
 FUZZ := cargo test --release --package fedrank-core --test secagg --
 INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
 
+# One worker per core; the tests of a file stay together, so that what they share is made once.
+PYTEST := $(BIN)/pytest --numprocesses=logical --dist=loadfile
+
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-demo: .venv/built ## the main job: a federated consensus of 978 genes, tables and a picture
+demo: .venv/built ## compute a federated consensus of 978 genes; prints tables, draws out/demo.png
 	@mkdir -p out
 	$(BIN)/fedrank demo --picture out/demo.png
 
-test: .venv/built ## Rust tests, Python tests, doctests
+test: .venv/built ## run Rust tests, Python tests and the examples in the documentation
 	cargo test --quiet --package fedrank-core
-	$(BIN)/pytest -m "not slow" tests python README.md docs
+	$(PYTEST) $(MARKED) -m "not slow" tests python README.md docs
 
-check: lint test ## all that CI runs
+# The same tests, with those that start processes; none of these may be skipped.
+check: MARKED := --check
+check: lint test ## run all that CI runs: lint, the site, all tests including federations of processes
 
-lint: .venv/built docs ## formatting, clippy, ruff, mypy, stubtest, the site
+lint: .venv/built docs ## check formatting, clippy, ruff, mypy, stubtest and the site
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --package fedrank-core
@@ -33,23 +38,23 @@ lint: .venv/built docs ## formatting, clippy, ruff, mypy, stubtest, the site
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest fedrank._core
 
-docs: .venv/built ## the site, in out/site; a warning is an error
+docs: .venv/built ## build the site in out/site; a warning is an error
 	$(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --doctree-dir out/doctrees docs out/site
 	$(BIN)/python docs/check.py out/site
 
-bench: .venv/bench ## ratios against peers, written to benches/README.md
+bench: .venv/bench ## measure ratios against peers; writes benches/README.md
 	cargo bench --quiet --package fedrank-benches
 	$(BIN)/python -m benches.peers
 
-slow: .venv/built ## what is too long for CI: fuzzing, large n, real data
+slow: .venv/built ## run the tests that take too long for CI: fuzzing, large n, real data
 	FEDRANK_FUZZ_CASES=1000000 $(FUZZ) any_bytes changed_requests changed_states
 	FEDRANK_FUZZ_CASES=20000 $(FUZZ) a_tampering_client random_schedules
-	$(BIN)/pytest -m slow tests
+	$(BIN)/pytest --nodes --stores --browser -m slow tests
 
-wheel: .venv/built ## a wheel for this platform, in dist/
+wheel: .venv/built ## build a wheel for this platform in dist/
 	$(BIN)/maturin build --release --out dist
 
-clean: ## remove all that the other targets make
+clean: ## remove everything that the other targets make
 	rm -rf .venv target dist out
 
 .venv/built: $(SOURCES) | .venv/tools

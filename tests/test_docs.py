@@ -97,9 +97,9 @@ def test_public_names_without_an_entry_are_found(tmp_path):
     lines += [f"{name} py:module 0 a.html -\n" for name in documented]
     head = b"# Sphinx inventory version 2\n# Project: x\n# Version: 1\n# zlib\n"
     (tmp_path / "objects.inv").write_bytes(head + zlib.compress("".join(lines).encode()))
+    lacking = [name for name in fedrank.secagg.__all__ if name != "Client"]
     assert check.undocumented(tmp_path) == [
         "the reference lacks fedrank.aggregate",
-        "the reference lacks fedrank.protocol.secagg.ProtocolError",
-        "the reference lacks fedrank.protocol.secagg.Server",
+        *(f"the reference lacks fedrank.protocol.secagg.{name}" for name in lacking),
         "fedrank.distances has no __all__, so nobody can tell what is public in it",
     ]

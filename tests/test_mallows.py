@@ -405,7 +405,7 @@ def test_several_centers_are_refused():
 
 
 def test_a_center_that_is_no_ranking_is_refused():
-    with pytest.raises(ValueError, match="these look 1-based"):
+    with pytest.raises(ValueError, match="look 1-based"):
         Mallows(0.5, center=[1, 2, 3])
 
 

@@ -111,8 +111,8 @@ def test_one_item_has_a_trivial_model():
 @pytest.mark.parametrize(
     ("ranks", "message"),
     [
-        ([[]], "at least one item; these rows are empty"),
-        (np.empty((3, 0), dtype=int), "at least one item; these rows are empty"),
+        ([[]], "at least one item, but the rows are empty"),
+        (np.empty((3, 0), dtype=int), "at least one item, but the rows are empty"),
         ([[0, 1], [0.5, 1]], r"row 1: 0\.5 of item 0 is not a whole number"),
         ([[0, 1], [0, np.nan]], "row 1: nan of item 1 is not a whole number"),
         ([[0, 1], [np.inf, 1]], "row 1: inf of item 0 is not a whole number"),
@@ -121,10 +121,10 @@ def test_one_item_has_a_trivial_model():
         ([[0, 1], [0, -(2**40)]], "row 1: -1099511627776 of item 1 is too large"),
         (np.array([[0, 2**64 - 1]], dtype=np.uint64), "18446744073709551615 of item 1 is too"),
         ([[0, 1], [0, 1e30]], r"row 1: 1e\+30 of item 1 is too large"),
-        ([[0, 1], [0, 0]], r"row 1 is not a ranking: positions must be 0\.\.1, and 0 is used"),
-        ([[0, 1], [2, 0]], r"row 1 is not a ranking: positions must be 0\.\.1, and 2 is out of"),
-        ([[0, 1], [-1, 0]], r"row 1 is not a ranking: positions must be 0\.\.1, and -1 is out of"),
-        ([[1, 2, 3], [2, 1, 3]], r"positions must be 0\.\.2, .* these look 1-based: pass base=1"),
+        ([[0, 1], [0, 0]], r"row 1: not a ranking: positions must be 0\.\.1, but 0 is used"),
+        ([[0, 1], [2, 0]], r"row 1: not a ranking: positions must be 0\.\.1, but 2 is out of"),
+        ([[0, 1], [-1, 0]], r"row 1: not a ranking: positions must be 0\.\.1, but -1 is out of"),
+        ([[1, 2, 3], [2, 1, 3]], r"positions must be 0\.\.2, .* look 1-based: pass base=1"),
         ([["a", "b"]], "positions must be whole numbers, not"),
         ([["0", "1"]], "positions must be whole numbers, not"),
         ([[True, False]], "positions must be whole numbers, not bool"),
@@ -142,12 +142,12 @@ def test_what_is_not_a_ranking_is_refused_everywhere(door, ranks, message):
 @pytest.mark.parametrize(
     ("ranks", "message"),
     [
-        ([], "at least one item; these rows are empty"),
+        ([], "at least one item, but the rows are empty"),
         (3, "one row or a matrix of rows, not 0-dimensional"),
-        ([[0, 1], [0, 1, 2]], "row 1 has 3 entries but row 0 has 2: all rows must rank the same"),
-        ([[0, 1, 2], [0, 1, 2], [0]], "row 2 has 1 entry but row 0 has 3"),
-        ([[0, 1], 3], "row 1 has 1 entry but row 0 has 2"),
-        ([[0, 1], []], "row 1 has 0 entries but row 0 has 2"),
+        ([[0, 1], [0, 1, 2]], "row 1: 3 entries, but row 0 has 2: all rows must rank the same"),
+        ([[0, 1, 2], [0, 1, 2], [0]], "row 2: 1 entry, but row 0 has 3"),
+        ([[0, 1], 3], "row 1: 1 entry, but row 0 has 2"),
+        ([[0, 1], []], "row 1: 0 entries, but row 0 has 2"),
     ],
 )
 def test_what_has_no_shape_is_refused(door, ranks, message):
@@ -167,7 +167,7 @@ def test_a_0_based_row_with_base_1_is_told_so():
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_a_0_based_row_of_any_type_with_base_1_is_told_so(dtype):
-    with pytest.raises(ValueError, match="and 0 is out of range; these look 0-based"):
+    with pytest.raises(ValueError, match="but 0 is out of range; the positions look 0-based"):
         Rankings(np.array([[0, 1, 2]], dtype=dtype), base=1)
 
 
@@ -176,7 +176,7 @@ def test_base_1_does_not_wrap_small_integers_into_a_ranking(dtype):
     # The least value minus one wraps to the greatest, and would complete a permutation.
     info = np.iinfo(dtype)
     row = np.append(np.arange(1, info.max + 1), info.min).astype(dtype)
-    with pytest.raises(ValueError, match=f"and {info.min} is out of range"):
+    with pytest.raises(ValueError, match=f"but {info.min} is out of range"):
         Rankings(row[np.newaxis], base=1)
 
 
@@ -200,7 +200,7 @@ def test_the_first_bad_row_of_many_is_named(trial):
     votes = np.tile(np.arange(8), (50_000, 1))
     bad = np.sort(rng.choice(50_000, 40, replace=False))
     votes[bad, 0] = 5
-    with pytest.raises(ValueError, match=rf"^row {bad[0]} is not a ranking: .* 5 is used twice"):
+    with pytest.raises(ValueError, match=rf"^row {bad[0]}: not a ranking: .* 5 is used twice"):
         Rankings(votes)
 
 
@@ -224,7 +224,7 @@ def test_the_first_missing_score_of_many_is_named():
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        ("aa", "label 'a' is given twice: every item needs its own"),
+        ("aa", "item labels must differ, but 'a' is given twice"),
         ("a", "1 labels? (was|were) given for 2 items"),
         ("abc", "3 labels were given for 2 items"),
         ([], "0 labels were given for 2 items"),
@@ -240,16 +240,16 @@ def test_bad_labels_are_refused(items, message):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1, -1], "weight -1 of ranking 1 is not a count"),
-        ([1], "one count a ranking: 2, not 1"),
-        ([1, 1, 1], "one count a ranking: 2, not 3"),
-        ([[1, 1]], "one count a ranking"),
+        ([1, -1], "row 1: weight -1 is not a whole number"),
+        ([1], "one count per ranking: 2, not 1"),
+        ([1, 1, 1], "one count per ranking: 2, not 3"),
+        ([[1, 1]], "one count per ranking"),
         ([], "weights must be"),
         (3, "weights must be"),
         ([0, 0], "no rankings: at least one row with a weight above 0"),
-        ([1, 0.5], r"weight 0\.5 of ranking 1 is not a count"),
-        ([1, np.nan], "weight nan of ranking 1 is not a count"),
-        ([1, 2**40], "weight 1099511627776 of ranking 1 is not a count"),
+        ([1, 0.5], r"row 1: weight 0\.5 is not a whole number"),
+        ([1, np.nan], "row 1: weight nan is not a whole number"),
+        ([1, 2**40], "row 1: weight 1099511627776 is not"),
         ([2**31 - 1] * 2, "weights sum to 4294967294; at most 2147483647"),
         (["a", "b"], "weights must be whole numbers, not"),
         ([True, False], "weights must be whole numbers, not bool"),

@@ -17,10 +17,10 @@ SAMPLES = 50  # rankings per client
 
 @dataclass
 class Stages:
-    """One line of the table: seconds by stage, of all clients together."""
+    """One line of the table: seconds by stage, of all clients together; "mask" encodes too."""
 
     columns: ClassVar = [
-        *("federate", "whole", "encode", "advertise", "share", "mask", "unmask"),
+        *("federate", "whole", *STEPS),
         *("server", "decode", "rest"),
     ]
     name: str
@@ -29,7 +29,7 @@ class Stages:
     met: ClassVar = None
 
     def cells(self) -> list[str]:
-        clients = [self.seconds[each] for each in ("encode", *STEPS)]
+        clients = [self.seconds[each] for each in STEPS]
         server = sum(self.seconds["server " + each] for each in STEPS)
         decode = self.seconds["decode"]
         rest = self.whole - sum(clients) - server - decode

@@ -8,10 +8,11 @@ from time import perf_counter
 import numpy as np
 
 import fedrank as fr
+from fedrank.protocol.study import Round
 
 from .harness import Clock, N, Row, against
 
-STEPS = ("advertise", "share", "mask", "unmask")
+STEPS = fr.secagg.STEPS
 
 
 def run(clock: Clock) -> Iterator[Row]:
@@ -24,8 +25,8 @@ def run(clock: Clock) -> Iterator[Row]:
     for clients, turns in ((10, 7), (50, 3), (100, 3)):
         if clock.quick and clients > 10:
             break
-        study = fr.Study(fr.Borda(N, clients))
-        bits = study.scheme.segments[0].bits
+        round = fr.Study(fr.Borda(N, clients)).round(0)
+        bits = round.scheme.segments[0].bits
         messages = generator.integers(N, size=(clients, N)).astype(np.uint64)
         keys = flwr_client.public_keys(clients)
         vector = messages[0].astype(np.int64)
@@ -34,10 +35,10 @@ def run(clock: Clock) -> Iterator[Row]:
         whole = [np.inf, np.inf]
         for _ in range(clock.turns(turns)):
             # Every client of ours does the same work; the median stands for them.
-            seconds = session(study, messages)[1]
+            seconds = session(round, messages)[1]
             ours = np.minimum(ours, np.median(seconds, axis=0))
             whole[0] = min(whole[0], float(np.median(seconds.sum(axis=1))))
-            other = flwr_client.steps(vector, bits, keys, study.threshold)
+            other = flwr_client.steps(vector, bits, keys, round.threshold)
             theirs = np.minimum(theirs, other)
             whole[1] = min(whole[1], sum(other))
         yield against(
@@ -47,9 +48,9 @@ def run(clock: Clock) -> Iterator[Row]:
             yield against(f"one client of {clients}, {step} · flwr secaggplus", *pair)
 
 
-def session(study: fr.Study, messages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def session(round: Round, messages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Run a session, one client after another: bytes and seconds of every client's four steps."""
-    server = fr.secagg.Server(study)
+    server = fr.secagg.Server(round)
     clients: dict[int, fr.secagg.Client] = {}
     requests = dict.fromkeys(range(len(messages)), b"")
     sent, seconds = np.zeros((len(messages), 4), dtype=np.int64), np.zeros((len(messages), 4))
@@ -57,7 +58,7 @@ def session(study: fr.Study, messages: np.ndarray) -> tuple[np.ndarray, np.ndarr
         for me, request in requests.items():
             start = perf_counter()
             if name == "advertise":
-                clients[me] = fr.secagg.Client(study, me)
+                clients[me] = fr.secagg.Client(round, me)
                 reply = clients[me].advertise()
             elif name == "mask":
                 reply = clients[me].mask(request, messages[me])

@@ -28,7 +28,7 @@ from fedrank.rankings import PartialRankings, Rankings
 from fedrank.schemes import Borda, Lehmer
 
 if TYPE_CHECKING:
-    from fedrank import agent, data, exceptions, experiments, planning, plots, schemes, transport
+    from fedrank import agent, data, planning, plots, schemes, transport
     from fedrank.coding import golomb, superposition
     from fedrank.planning import theory
     from fedrank.protocol import secagg
@@ -38,8 +38,6 @@ __version__ = _core.VERSION
 _MODULES = {
     "agent": "fedrank.agent",
     "data": "fedrank.data",
-    "exceptions": "fedrank.exceptions",
-    "experiments": "fedrank.experiments",
     "golomb": "fedrank.coding.golomb",
     "planning": "fedrank.planning",
     "plots": "fedrank.plots",
@@ -66,8 +64,6 @@ __all__ = [
     "aggregate",
     "conduct",
     "data",
-    "exceptions",
-    "experiments",
     "federate",
     "footrule_distance",
     "golomb",

@@ -1,4 +1,4 @@
-"""Checks of what callers pass in; each complaint names the row, the value and the mend."""
+"""Checks of the arguments of public functions; an `InputError` says what is wrong and where."""
 
 import numbers
 from collections.abc import Hashable, Iterable, Sequence
@@ -7,12 +7,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from fedrank.exceptions import InputError, Remedy
+
 INT32_MAX = np.iinfo(np.int32).max
-SHOWN = 6  # labels in a list of some
+MAX_LISTED = 6  # labels that an error message lists
 
 
 def as_integers(values: ArrayLike, what: str) -> NDArray[Any]:
-    """Turn input into a matrix of integers that fit ``int32``; complain of all else.
+    """Return input as a matrix whose entries are whole numbers that fit ``int32``.
 
     Examples
     --------
@@ -22,22 +24,37 @@ def as_integers(values: ArrayLike, what: str) -> NDArray[Any]:
     matrix = as_matrix(values, what)
     kind = matrix.dtype.kind
     if kind not in "iuf":
-        raise ValueError(f"{what} must be whole numbers, not {matrix.dtype}")
+        raise InputError(f"{what} must be whole numbers, not {matrix.dtype}")
     if kind == "f":
-        wrong = ~np.isfinite(matrix) | (matrix != np.floor(matrix))
-        if wrong.any():
-            row, item = np.argwhere(wrong)[0]
-            raise ValueError(f"row {row}: {matrix[row, item]} of item {item} is not a whole number")
+        refuse_where(
+            ~np.isfinite(matrix) | (matrix != np.floor(matrix)), matrix, "is not a whole number"
+        )
     if matrix.dtype.itemsize >= 4 and matrix.size and matrix.dtype != np.int32:
-        wrong = (matrix >= 2.0**31) | (matrix <= -(2.0**31))
-        if wrong.any():
-            row, item = np.argwhere(wrong)[0]
-            raise ValueError(f"row {row}: {matrix[row, item]} of item {item} is too large")
+        refuse_where((matrix >= 2.0**31) | (matrix <= -(2.0**31)), matrix, "is too large")
     return matrix
 
 
+def refuse_where(wrong: NDArray[np.bool_], matrix: NDArray[Any], problem: str) -> None:
+    """Raise an error for the first entry that is wrong, if there is one."""
+    if wrong.any():
+        row, item = map(int, np.argwhere(wrong)[0])
+        raise bad_entry(row, item, matrix[row, item], problem)
+
+
+def bad_entry(row: int, item: int, value: object, problem: str) -> InputError:
+    """Make the error for one entry of a matrix.
+
+    Examples
+    --------
+    >>> print(bad_entry(2, 0, 0.5, "is not a whole number"))
+    row 2: 0.5 of item 0 is not a whole number
+    """
+    shown = repr(value) if isinstance(value, str) else value
+    return InputError(f"{shown} of item {item} {problem}", row=row, item=item, value=value)
+
+
 def as_matrix(values: ArrayLike, what: str) -> NDArray[Any]:
-    """Turn input into an array of rows, at least one column wide.
+    """Return input as a two-dimensional array with at least one column.
 
     Examples
     --------
@@ -45,33 +62,34 @@ def as_matrix(values: ArrayLike, what: str) -> NDArray[Any]:
     (1, 2)
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(f"{what} must not be masked: fill the gaps in, or drop the rows")
+        raise InputError(f"{what} must not be masked", remedy="fill in the gaps, or drop the rows")
     try:
         matrix = np.asarray(values)
     except ValueError:
         lengths = [np.size(row) for row in cast(Iterable[Any], values)]
         odd = next((i for i, size in enumerate(lengths) if size != lengths[0]), 0)
-        raise ValueError(
-            f"row {odd} has {plural(lengths[odd], 'entry', 'entries')} but row 0 has {lengths[0]}: "
-            "all rows must rank the same items"
+        raise InputError(
+            f"{plural(lengths[odd], 'entry', 'entries')}, but row 0 has {lengths[0]}: "
+            "all rows must rank the same items",
+            row=odd,
         ) from None
     if matrix.ndim == 1:
         matrix = matrix[np.newaxis]
     if matrix.dtype == object and matrix.ndim == 2:
         matrix = from_objects(matrix)
     if matrix.ndim != 2:
-        raise ValueError(
+        raise InputError(
             f"{what} must be one row or a matrix of rows, not {matrix.ndim}-dimensional"
         )
     if matrix.shape[1] == 0:
-        raise ValueError(f"{what} must be given for at least one item; these rows are empty")
+        raise InputError(f"{what} must be given for at least one item, but the rows are empty")
     if matrix.shape[1] > INT32_MAX:
-        raise ValueError(f"{matrix.shape[1]} items are too many")
+        raise InputError(f"{matrix.shape[1]} items are too many: at most {INT32_MAX}")
     return matrix
 
 
 def from_objects(matrix: NDArray[Any]) -> NDArray[np.float64]:
-    """Turn Python's numbers, as nullable columns give them, into floats.
+    """Convert a matrix of Python numbers, such as nullable columns give, to floats.
 
     Examples
     --------
@@ -80,9 +98,9 @@ def from_objects(matrix: NDArray[Any]) -> NDArray[np.float64]:
     """
     for (row, item), value in np.ndenumerate(matrix):
         if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-            raise ValueError(f"row {row}: {value!r} of item {item} is not a number")
+            raise bad_entry(row, item, value, "is not a number")
         if isinstance(value, int) and abs(value) > 2**53:
-            raise ValueError(f"row {row}: {value} of item {item} is too large")
+            raise bad_entry(row, item, value, "is too large")
     return matrix.astype(np.float64)
 
 
@@ -96,14 +114,16 @@ def whole(name: str, value: float, least: int = 1, most: int = 2**63 - 1) -> int
     """
     good = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not good or not (isinstance(value, int) or float(value).is_integer()) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        raise InputError(
+            f"{name} must be a whole number of at least {least}, not {value!r}", value=value
+        )
     if value > most:
-        raise ValueError(f"{name} must be at most {most}, not {value}")
+        raise InputError(f"{name} must be at most {most}, not {value}", value=value)
     return int(value)
 
 
 def as_probability(name: str, value: float) -> float:
-    """Check a probability that is neither 0 nor 1.
+    """Check a probability between 0 and 1, both excluded.
 
     Examples
     --------
@@ -112,7 +132,7 @@ def as_probability(name: str, value: float) -> float:
     """
     if isinstance(value, int | float | np.floating) and 0 < value < 1:
         return float(value)
-    raise ValueError(f"{name} must be above 0 and below 1, not {value!r}")
+    raise InputError(f"{name} must be above 0 and below 1, not {value!r}", value=value)
 
 
 def as_phi(phi: float) -> float:
@@ -124,8 +144,8 @@ def as_phi(phi: float) -> float:
     1.0
     """
     if isinstance(phi, int | float | np.integer | np.floating) and 0 <= phi <= 1:
-        return float(phi) + 0.0  # and not -0.0
-    raise ValueError(f"phi must be in [0, 1], not {phi!r}")
+        return float(phi) + 0.0  # turns -0.0 into 0.0
+    raise InputError(f"phi must be in [0, 1], not {phi!r}", value=phi)
 
 
 def as_bool(name: str, value: object) -> bool:
@@ -137,18 +157,18 @@ def as_bool(name: str, value: object) -> bool:
     True
     """
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, not {value!r}")
+        raise InputError(f"{name} must be True or False, not {value!r}", value=value)
     return bool(value)
 
 
 def check_ties(ties: str) -> None:
     """Check a tie rule."""
     if ties not in ("random", "index"):
-        raise ValueError(f'ties must be "random" or "index", not {ties!r}')
+        raise InputError(f'ties must be "random" or "index", not {ties!r}', value=ties)
 
 
 def as_weights(weights: ArrayLike | None, rows: int) -> NDArray[np.uint32] | None:
-    """Check the weights: a count of at least 0 for every ranking.
+    """Check the weights: one count per ranking, 0 or more.
 
     Examples
     --------
@@ -160,55 +180,72 @@ def as_weights(weights: ArrayLike | None, rows: int) -> NDArray[np.uint32] | Non
     try:
         counts = np.asarray(weights)
     except ValueError:
-        raise ValueError("weights must be one count a ranking, not lists of some") from None
+        raise InputError("weights must be one count per ranking, not lists of counts") from None
     if counts.ndim != 1 or len(counts) != rows:
-        raise ValueError(f"weights must be one count a ranking: {rows}, not {np.size(weights)}")
+        raise InputError(f"weights must be one count per ranking: {rows}, not {np.size(weights)}")
     if counts.dtype.kind not in "iuf":
-        raise ValueError(f"weights must be whole numbers, not {counts.dtype}")
+        raise InputError(f"weights must be whole numbers, not {counts.dtype}")
     wrong = ~((counts >= 0) & (counts <= INT32_MAX) & (counts == np.floor(counts)))
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(
-            f"weight {counts[row]} of ranking {row} is not a count: 0 or more, and whole"
+        raise InputError(
+            f"weight {counts[row]} is not a whole number of at least 0", row=row, value=counts[row]
         )
     return np.ascontiguousarray(counts, dtype=np.uint32)
 
 
-def describe_fault(ranks: NDArray[np.int32], row: int, rank: int, base: int) -> str:
-    """Say what is wrong with a row, in the caller's numbers, and how to mend it."""
+def not_a_ranking(ranks: NDArray[np.int32], row: int, rank: int, base: int) -> InputError:
+    """Make the error for a row that is not a ranking, in the caller's numbers.
+
+    Examples
+    --------
+    >>> print(not_a_ranking(np.array([[1, 1]], dtype=np.int32), 0, 1, base=0))
+    row 0: not a ranking: positions must be 0..1, but 1 is used twice
+    """
     n = ranks.shape[1]
     value = rank + base
-    problem = f"{value} is used twice" if 0 <= rank < n else f"{value} is out of range"
-    text = f"row {row} is not a ranking: positions must be {base}..{base + n - 1}, and {problem}"
+    fault = "is used twice" if 0 <= rank < n else "is out of range"
     ordered = np.sort(ranks[row])
+    remedy: str | None = None
     if base == 0 and np.array_equal(ordered, np.arange(1, n + 1)):
-        return f"{text}; these look 1-based: pass base=1 (--base 1)"
-    if base == 1 and np.array_equal(ordered, np.arange(-1, n - 1)):
-        return f"{text}; these look 0-based: pass base=0 (--base 0)"
-    if (ranks[row] == -1 - base).any():
-        return f"{text}; if -1 is an item that is not ranked, use PartialRankings"
-    return text
+        remedy = Remedy.BASE_1
+    elif base == 1 and np.array_equal(ordered, np.arange(-1, n - 1)):
+        remedy = Remedy.BASE_0
+    elif (ranks[row] == -1 - base).any():
+        remedy = "if -1 marks an item that is not ranked, use PartialRankings"
+    return InputError(
+        f"not a ranking: positions must be {base}..{base + n - 1}, but {value} {fault}",
+        row=row,
+        value=value,
+        remedy=remedy,
+    )
 
 
 def check_items(items: Iterable[Hashable], n: int) -> tuple[Hashable, ...]:
     """Check that there are ``n`` different labels."""
     labels = tuple(as_list(items, "items"))
     if len(labels) != n:
-        raise ValueError(f"{len(labels)} labels were given for {plural(n, 'item')}")
+        raise InputError(f"{len(labels)} labels were given for {plural(n, 'item')}")
     seen: set[Hashable] = set()
-    for label in labels:
+    for item, label in enumerate(labels):
         if not hashable(label):
-            raise ValueError(f"label {label!r} cannot be one: use text or numbers")
+            raise InputError(
+                f"item labels must be text or numbers, not {label!r} (label {item})",
+                item=item,
+                value=label,
+            )
         if isinstance(label, float | np.floating) and np.isnan(label):
-            raise ValueError("label nan cannot be one, since it equals nothing: name the item")
+            raise InputError(f"item labels must not be NaN (label {item})", item=item, value=label)
         if label in seen:
-            raise ValueError(f"label {label!r} is given twice: every item needs its own")
+            raise InputError(
+                f"item labels must differ, but {label!r} is given twice", item=item, value=label
+            )
         seen.add(label)
     return labels
 
 
 def as_list(values: Any, what: str) -> list[Any]:
-    """Turn an order, a ballot or labels into a list.
+    """Return an order, a ballot or labels as a list.
 
     Examples
     --------
@@ -218,11 +255,11 @@ def as_list(values: Any, what: str) -> list[Any]:
     try:
         return list(values)
     except TypeError:
-        raise ValueError(f"{what} must be a list of items, not {values!r}") from None
+        raise InputError(f"{what} must be a list of items, not {values!r}", value=values) from None
 
 
 def hashable(label: object) -> bool:
-    """Tell whether a label can be looked up.
+    """Return whether a label can be a dictionary key.
 
     Examples
     --------
@@ -237,7 +274,7 @@ def hashable(label: object) -> bool:
 
 
 def chosen(choice: Any, index: dict[Hashable, int], row: int) -> int | None:
-    """Item number of one choice on a ballot; None for a blank or an overvote."""
+    """Return the item number of one choice on a ballot; None for a blank or an overvote."""
     if choice is None or type(choice).__name__ == "NAType":
         return None
     if isinstance(choice, float | np.floating) and np.isnan(choice):
@@ -248,32 +285,32 @@ def chosen(choice: Any, index: dict[Hashable, int], row: int) -> int | None:
         return index[choice]
     if isinstance(choice, str) and choice.strip().lower() in ("", "undervote", "overvote"):
         return None
-    raise ValueError(
-        f"ballot {row} names {choice!r}, which is not an item; the items are {few(list(index))}"
+    raise InputError(
+        f"{choice!r} is not one of the items {few(list(index))}", row=row, value=choice
     )
 
 
 def as_array(ranks: NDArray[np.int32], dtype: DTypeLike | None, copy: bool | None) -> NDArray[Any]:
-    """Answer numpy's array protocol."""
+    """Implement numpy's array protocol."""
     if copy:
         return np.array(ranks, dtype=dtype)
     if copy is False and dtype is not None and np.dtype(dtype) != np.int32:
-        raise ValueError(f"int32 ranks cannot become {np.dtype(dtype)} without a copy")
+        raise InputError(f"int32 ranks cannot become {np.dtype(dtype)} without a copy")
     return np.asarray(ranks, dtype=dtype)
 
 
 def read_only(ranks: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return a view that cannot be written to, nor made writable again."""
+    """Return a view that is read-only and cannot be made writable again."""
     ranks.flags.writeable = False
     return ranks.view()
 
 
 def few(labels: Sequence[object]) -> str:
-    """Spell out the first labels."""
-    shown = ", ".join(str(label) for label in labels[:SHOWN])
-    return shown if len(labels) <= SHOWN else f"{shown}, …"
+    """Return the first labels as text."""
+    shown = ", ".join(str(label) for label in labels[:MAX_LISTED])
+    return shown if len(labels) <= MAX_LISTED else f"{shown}, …"
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
-    """Spell a count with its noun."""
+    """Return a count with its noun, such as "3 items"."""
     return f"{count} {one if count == 1 else many or one + 's'}"

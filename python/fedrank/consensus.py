@@ -1,4 +1,4 @@
-"""One ranking from many, all in one place."""
+"""The central consensus: one ranking from many, all in one place."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from fedrank import _core
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_array, check_ties, few, plural, read_only, whole
+from fedrank.exceptions import InputError
 from fedrank.rankings.complete import labels_of
 from fedrank.rankings.partial import PartialRankings, as_profile
 
@@ -21,17 +22,17 @@ OPTIONS: dict[str, dict[str, int]] = {
     "pick": {},
     "kemeny": {"exact_upto": _core.KEMENY_EXACT_UPTO, "kicks": _core.KEMENY_KICKS},
 }
-"""The methods, with their options and what these are by default."""
+"""The options of each method, with their defaults."""
 
 TAKE_PARTIAL = ("borda", "pivot", "kemeny")
-"""Methods that decide by mid-ranks or margins, so that ties and gaps do not matter."""
+"""Methods that take partial rankings: they use mid-ranks or margins only."""
 
 EXACT_MOST = _core.KEMENY_EXACT_MOST
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Consensus:
-    """A consensus ranking and what is known about it.
+    """A consensus ranking, and how good it is.
 
     Attributes
     ----------
@@ -40,20 +41,20 @@ class Consensus:
     item_labels : tuple or None
         Labels of the items, None if the rankings had none.
     method : str
-        What found it.
+        The method that computed it.
     scores : numpy.ndarray of float64 or None
-        Mean position of each item, where the method ranks by it.
+        Mean position of each item, for methods that rank by it.
     ties : int
-        How many choices the data left open, so that the tie rule made them: items that
-        share a score (borda), tied digits (lehmer), tied comparisons (pivot), rankings
-        equally near (pick), tied neighbours (kemeny). Footrule's solver does not tell: 0.
+        Number of ties that the tie rule broke: items that share a score (borda), tied digits
+        (lehmer), tied comparisons (pivot), rankings equally near (pick), tied neighbours
+        (kemeny). The solver of footrule does not report ties: 0.
     exact : bool or None
-        Whether it is proved to minimise the method's own distance (footrule, kemeny); None
-        where the method minimises nothing.
+        Whether it is proven to minimise the distance of the method (footrule, kemeny); None
+        for methods that minimise no distance.
     objective : float or None
-        Its `kemeny_score`, where the method knows it.
+        Its `kemeny_score`, if the method computes it.
     lower_bound : float or None
-        What no ranking's `kemeny_score` can be below, where the method knows it.
+        A lower bound of the `kemeny_score` of any ranking, if the method computes one.
 
     Examples
     --------
@@ -119,13 +120,13 @@ def aggregate(
     weights: ArrayLike | None = None,
     **options: int,
 ) -> Consensus:
-    """Find one ranking that stands for many.
+    """Compute a consensus ranking.
 
     Parameters
     ----------
     rankings : array_like of int, shape (m, n)
         Rankings, or a `Rankings`, whose labels the consensus then has; for borda, pivot and
-        kemeny also a `PartialRankings`, which then counts by mid-ranks or half counts.
+        kemeny also a `PartialRankings`, which counts by mid-ranks or half counts.
     method : str
         ``"borda"`` ranks by mean position (M5). ``"lehmer"`` decodes the most frequent
         digits of the Lehmer codes (M7); it depends on how the items are numbered.
@@ -135,21 +136,25 @@ def aggregate(
         the cycles among majorities are small, by local search elsewhere: see ``exact``
         and ``lower_bound`` of the result. Pivot, pick and kemeny need n² memory.
     ties : {"random", "index"}
-        Whether what the data leave open is decided at random, or the same way every time:
-        by item number, except that footrule takes the first optimum its solver meets.
+        Whether ties are broken at random, or by item number; with "index", footrule takes the
+        first optimum of its solver.
     rng : None, int or numpy.random.Generator
-        Where randomness comes from.
+        Random seed or generator.
     weights : array_like of int, shape (m,), optional
         How often each ranking counts.
     **options
-        pivot: ``runs`` (10), the best of which is kept; ``best_of_both`` (False), whether
-        pick's result is taken if nearer. kemeny: ``exact_upto`` (20), the largest cycle
-        solved exactly, 24 at most; ``kicks`` (50), restarts of the local search.
+        pivot: ``runs`` (10), the best of which is kept; ``best_of_both`` (False), whether the
+        result of pick is returned if it is nearer. kemeny: ``exact_upto`` (20), the largest
+        cycle solved exactly, at most 24; ``kicks`` (50), restarts of the local search.
+
+    Returns
+    -------
+    consensus : Consensus
 
     Raises
     ------
     ValueError
-        If the input is not rankings, or there are none, or a parameter is unknown.
+        If the rankings are not valid, there are none, or an option is unknown.
 
     Examples
     --------
@@ -161,13 +166,16 @@ def aggregate(
     0.2222222222222222
     """
     if not isinstance(method, str) or method not in OPTIONS:
-        raise ValueError(f"method must be one of {', '.join(OPTIONS)}, not {method!r}")
+        raise InputError(
+            f"method must be one of {', '.join(OPTIONS)}, not {method!r}", value=method
+        )
     check_ties(ties)
     settings = check_options(method, options)
     if isinstance(rankings, PartialRankings) and method not in TAKE_PARTIAL:
-        raise ValueError(
-            f"method {method!r} takes complete rankings only: complete these, "
-            f"PartialRankings.complete(rng=…), or use {', '.join(TAKE_PARTIAL)}"
+        raise InputError(
+            f"method {method!r} takes complete rankings only",
+            remedy="complete them with PartialRankings.complete(rng=…), or use the methods "
+            + ", ".join(TAKE_PARTIAL),
         )
     ranks, counts = as_profile(rankings, weights)
     m, n = ranks.shape
@@ -211,14 +219,13 @@ def places(consensus: Consensus) -> list[dict[str, Any]]:
 
 
 def check_options(method: str, options: dict[str, int]) -> dict[str, int]:
-    """Fill in the method's defaults; refuse options that it does not have."""
+    """Add the defaults of the method; refuse options that it does not have."""
     known = OPTIONS[method]
     for name, value in options.items():
         if name not in known:
             takes = f"takes {', '.join(known)}" if known else "takes no options"
-            raise ValueError(f"method {method!r} {takes}, not {name!r}")
+            raise InputError(f"method {method!r} {takes}, not {name!r}", value=name)
+        limits = {"most": EXACT_MOST} if name == "exact_upto" else {}
         if name != "best_of_both":
-            whole(name, value, least=1 if name == "runs" else 0)
-    if options.get("exact_upto", 0) > EXACT_MOST:
-        raise ValueError(f"exact_upto must be at most {EXACT_MOST}, not {options['exact_upto']}")
+            whole(name, value, least=1 if name == "runs" else 0, **limits)
     return known | {name: int(value) for name, value in options.items()}

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
 from fedrank._validation import as_integers
+from fedrank.exceptions import InputError
 from fedrank.rankings.complete import as_rankings, same_items
 from fedrank.rankings.partial import PartialRankings, as_profile
 
@@ -42,7 +43,7 @@ def kendall_distance(a: ArrayLike, b: ArrayLike) -> Any:
 
 
 def footrule_distance(a: ArrayLike, b: ArrayLike) -> Any:
-    """Sum the distances that the items move from one ranking to the other.
+    """Sum the distances between the positions of each item in two rankings.
 
     Parameters
     ----------
@@ -83,17 +84,17 @@ def kemeny_score(
     Parameters
     ----------
     consensus : array_like of int, shape (n,)
-        The ranking to judge.
+        The ranking to evaluate.
     rankings : array_like of int, shape (m, n), or PartialRankings
-        The rankings it stands for. Of a partial one, a pair that it ties, or leaves out, counts
-        one half.
+        The rankings to compare it with. A pair that a partial ranking ties, or does not rank,
+        counts one half.
     weights : array_like of int, shape (m,), optional
         How often each ranking counts.
 
     Returns
     -------
     score : float
-        ``(1/(M n)) Σ K(consensus, r)``: the lower, the better.
+        ``(1/(M n)) Σ K(consensus, r)``; lower is better.
 
     Examples
     --------
@@ -107,13 +108,13 @@ def kemeny_score(
     one = as_rankings(consensus)
     many, counts = as_profile(rankings, weights)
     if one.shape[0] != 1:
-        raise ValueError(f"consensus must be one ranking, not {one.shape[0]}")
+        raise InputError(f"consensus must be one ranking, not {one.shape[0]}")
     total = _core.kendall_total(many, counts, one)
     return total.distance / (total.rankings * int(many.shape[1]))
 
 
 def pairwise_counts(rankings: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np.int64]:
-    """Count how often each item comes before each other one.
+    """Count how often each item comes before each other item.
 
     Parameters
     ----------
@@ -125,8 +126,8 @@ def pairwise_counts(rankings: ArrayLike, weights: ArrayLike | None = None) -> ND
     Returns
     -------
     counts : numpy.ndarray of int64, shape (n, n)
-        ``counts[i, j]`` rankings put item ``i`` before item ``j``. Two that a partial ranking
-        ties, or leaves out, are neither way.
+        ``counts[i, j]`` rankings put item ``i`` before item ``j``. A pair that a partial ranking
+        ties, or does not rank, counts in neither order.
 
     Examples
     --------
@@ -143,7 +144,8 @@ def pairwise_counts(rankings: ArrayLike, weights: ArrayLike | None = None) -> ND
         _core.pairwise_counts(ranks[half], None if counts is None else counts[half])
         for half in (slice(m), slice(m, None))
     )
-    # In the first twin no tied item is before one of a lower number, in the second of a higher.
+    # A tied pair is in the order of the item numbers in the first twin, and reversed in the second,
+    # so the lower triangle of the first and the upper of the second count no ties.
     return np.tril(first) + np.triu(second)
 
 
@@ -156,7 +158,7 @@ def lehmer_encode(rankings: ArrayLike) -> NDArray[np.int32]:
     Parameters
     ----------
     rankings : array_like of int, shape (m, n)
-        One ranking a row: the position of each item, 0 the best.
+        One ranking per row: the position of each item, 0 the best.
 
     Returns
     -------
@@ -181,7 +183,7 @@ def lehmer_decode(codes: ArrayLike) -> NDArray[np.int32]:
     Parameters
     ----------
     codes : array_like of int, shape (m, n)
-        One code a row, digit ``i`` in ``0..i``.
+        One code per row, with digit ``i`` in ``0..i``.
 
     Returns
     -------

@@ -1,8 +1,18 @@
-"""Errors of our own; everything else is a plain ValueError."""
+"""The package's own exceptions; other errors are built-in ones, mostly ValueError."""
 
+import os
 from enum import StrEnum
+from typing import Self
 
-__all__ = ["Code", "MissingExtraError", "ProtocolError", "RefusalError", "RunFailedError"]
+__all__ = [
+    "Code",
+    "InputError",
+    "MissingExtraError",
+    "ProtocolError",
+    "RefusalError",
+    "Remedy",
+    "RunFailedError",
+]
 
 
 class ProtocolError(ValueError):
@@ -40,7 +50,8 @@ class RunFailedError(ProtocolError):
 class MissingExtraError(ImportError, ValueError):
     """A library of an optional extra is not installed; the message says how to get it.
 
-    An ImportError for who imports, a ValueError for the command line, which prints its line.
+    It is an ImportError for callers that import, and a ValueError for the command line, which
+    prints its message.
 
     Examples
     --------
@@ -89,3 +100,101 @@ class RefusalError(Exception):
     def __init__(self, code: Code, detail: str = "") -> None:
         super().__init__(detail or code.value)
         self.code = code
+
+
+class Remedy(StrEnum):
+    """What to do about an input error, as advice for callers of the Python functions.
+
+    A program that calls these options otherwise, such as the command line, looks a member up in
+    a table of its own words. Advice that holds everywhere is a plain string.
+
+    Examples
+    --------
+    >>> print(Remedy.BASE_1)
+    the positions look 1-based: pass base=1
+    """
+
+    BASE_0 = "the positions look 0-based: pass base=0"
+    BASE_1 = "the positions look 1-based: pass base=1"
+    NAME_CHOICES = "name the columns in choices=[…]"
+    OMIT_ITEMS = "leave out items and choices"
+    OMIT_KEEP_BLANK = "leave out keep_blank=True or complete=False"
+    GENES_IN = 'pass genes_in="rows" or genes_in="columns"'
+    NAME_LAYOUT = "call the reader of its layout, such as read_table"
+    TIES = 'pass ties="random" or ties="index"'
+    REPLACE = "move it away, or pass replace=True"
+
+
+class InputError(ValueError):
+    """An input that is not valid: what is wrong, the value, where, and what to do.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, without the place and the remedy: the message adds these.
+    row : int, optional
+        Row of the input, from 0.
+    item : int, optional
+        Item of that row, from 0.
+    value : object, optional
+        The value at fault.
+    remedy : str, optional
+        What to do about it; a `Remedy` where an option of the call would mend it.
+    file : str or path, optional
+        The file that was read.
+    line : int, optional
+        Line of that file, from 1.
+
+    Examples
+    --------
+    >>> error = InputError("the score of item 2 is NaN", row=4, item=2, remedy="drop the row")
+    >>> print(error)
+    row 4: the score of item 2 is NaN; drop the row
+    >>> print(error.at("scores.csv", line=6))
+    scores.csv, line 6: the score of item 2 is NaN; drop the row
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        row: int | None = None,
+        item: int | None = None,
+        value: object = None,
+        remedy: str | None = None,
+        file: str | os.PathLike[str] | None = None,
+        line: int | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.row = row
+        self.item = item
+        self.value = value
+        self.remedy = remedy
+        self.file = None if file is None else os.fspath(file)
+        self.line = line
+
+    def at(self, file: str | os.PathLike[str], line: int | None = None) -> Self:
+        """Add the file, and the line if there is one, and return this error."""
+        self.file = os.fspath(file)
+        self.line = line
+        return self
+
+    @property
+    def place(self) -> str:
+        """Where the fault is, in words: file and line, or else the row; empty if unknown."""
+        parts = [] if self.file is None else [self.file]
+        if self.line is not None:
+            parts.append(f"line {self.line}")
+        elif self.row is not None:
+            parts.append(f"row {self.row}")
+        return ", ".join(parts)
+
+    def message(self, remedy: str | None) -> str:
+        """Return the place, the problem and the given remedy, in one line."""
+        start = f"{self.place}: " if self.place else ""
+        end = f"; {remedy}" if remedy else ""
+        return f"{start}{self.problem}{end}"
+
+    def __str__(self) -> str:
+        return self.message(self.remedy)

@@ -1,4 +1,4 @@
-"""The Mallows model: rankings scattered around a center."""
+"""The Mallows model: a distribution of rankings around a center."""
 
 from collections.abc import Hashable
 
@@ -9,6 +9,7 @@ from fedrank import _core
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_phi, as_weights, whole
 from fedrank.consensus import aggregate
+from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings, as_rankings, labels_of, same_items
 
 
@@ -20,14 +21,14 @@ class Mallows:
     phi : float
         Dispersion in [0, 1]: 0 always gives the center, 1 is uniform.
     n : int, optional
-        Number of items, the center being ``0..n-1``.
+        Number of items; the center is then ``0..n-1``.
     center : array_like of int, shape (n,), optional
-        The ranking in the middle. Exactly one of ``n`` and ``center`` is given.
+        The most likely ranking. Pass exactly one of ``n`` and ``center``.
 
     Raises
     ------
     ValueError
-        If ``phi`` is outside [0, 1], or not exactly one of ``n`` and ``center`` is given.
+        If ``phi`` is outside [0, 1], or both or neither of ``n`` and ``center`` are passed.
 
     Examples
     --------
@@ -42,13 +43,13 @@ class Mallows:
 
     def __init__(self, phi: float, n: int | None = None, center: ArrayLike | None = None) -> None:
         if (n is None) == (center is None):
-            raise ValueError("give exactly one of n and center")
+            raise InputError("pass exactly one of n and center")
         self.phi = as_phi(phi)
         if center is None:
             center = np.arange(whole("n", n or 0))
         self._center = as_rankings(center, copy=True)
         if len(self._center) != 1:
-            raise ValueError(f"center must be one ranking, not {len(self._center)}")
+            raise InputError(f"center must be one ranking, not {len(self._center)}")
         self._labels = labels_of(center)
 
     @property
@@ -58,13 +59,13 @@ class Mallows:
 
     @property
     def center(self) -> NDArray[np.int32]:
-        """The ranking in the middle, shape (n,), read-only."""
+        """The most likely ranking, shape (n,), read-only."""
         center: NDArray[np.int32] = self._center[0]
         return center
 
     @property
     def item_labels(self) -> tuple[Hashable, ...] | None:
-        """Labels that the center came with; None if it had none."""
+        """Labels of the center; None if it has none."""
         return self._labels
 
     def sample(self, size: int, rng: RNG = None) -> Rankings:
@@ -76,9 +77,13 @@ class Mallows:
         Parameters
         ----------
         size : int
-            How many.
+            Number of rankings.
         rng : None, int or numpy.random.Generator
-            Where the randomness comes from.
+            Random seed or generator.
+
+        Returns
+        -------
+        rankings : Rankings
 
         Examples
         --------
@@ -88,10 +93,10 @@ class Mallows:
         """
         count = whole("size", size, least=0)
         ranks = _core.mallows_sample(self.phi, self._center, count, seed_bytes(rng))
-        return Rankings.trusted(ranks, self._labels)
+        return Rankings._trusted(ranks, self._labels)
 
     def log_prob(self, rankings: ArrayLike) -> NDArray[np.float64]:
-        """Natural logarithms of the rankings' probabilities, shape (m,).
+        """Return the natural logarithm of each ranking's probability, shape (m,).
 
         Examples
         --------
@@ -107,7 +112,7 @@ class Mallows:
         return _core.mallows_log_partition(self.phi, self.n)
 
     def expected_ranks(self) -> NDArray[np.float64]:
-        """Mean position of every item, from 0, by the closed form M4.
+        """Return the mean position of each item, from 0, by the closed form M4.
 
         Examples
         --------
@@ -119,7 +124,7 @@ class Mallows:
         return expected
 
     def expected_distance(self) -> float:
-        """Mean Kendall distance to the center (M15).
+        """Return the mean Kendall distance to the center (M15).
 
         Examples
         --------
@@ -136,23 +141,27 @@ class Mallows:
         weights: ArrayLike | None = None,
         rng: RNG = None,
     ) -> "Mallows":
-        """Fit phi by maximum likelihood, given the center or with a consensus as center.
+        """Fit phi by maximum likelihood, with a given center or a consensus as the center.
 
-        The mean distance to the center decides: phi is where the model's equals it (M15).
-        With an estimated center phi comes out somewhat low, because the center was chosen
-        to be near these very rankings.
+        The fitted phi makes the mean distance of the model equal to that of the rankings (M15).
+        With an estimated center, phi is biased downwards, because the center was chosen to be
+        near the same rankings.
 
         Parameters
         ----------
         rankings : array_like of int, shape (m, n)
             The sample.
         center : array_like of int, "borda" or "kemeny", optional
-            The center, or how to estimate it; Borda by default. Kemeny's is the maximum
-            likelihood center, and costs O(m n²).
+            The center, or the method that estimates it; Borda by default. Kemeny gives the
+            maximum likelihood center, and costs O(m n²).
         weights : array_like of int, shape (m,), optional
             How often each ranking counts.
         rng : None, int or numpy.random.Generator
-            Breaks ties of an estimated center.
+            Random seed or generator, for ties of an estimated center.
+
+        Returns
+        -------
+        model : Mallows
 
         Examples
         --------
@@ -164,7 +173,9 @@ class Mallows:
         if center is None or isinstance(center, str):
             method = "borda" if center is None else center
             if method not in ("borda", "kemeny"):
-                raise ValueError(f'center must be a ranking, "borda" or "kemeny", not {center!r}')
+                raise InputError(
+                    f'center must be a ranking, "borda" or "kemeny", not {center!r}', value=center
+                )
             center = aggregate(data, method, weights=weights, rng=rng)
         same_items(center, data)
         model = cls(0.0, center=center)

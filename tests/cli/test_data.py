@@ -78,13 +78,13 @@ def test_info_as_json_tells_what_is_wrong(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["info", "sashimi"], "there is no data set 'sashimi'; there are sushi, jester"),
+        (["info", "sashimi"], "there is no data set 'sashimi'; the data sets are sushi, jester"),
         (["fetch", "maine", "sashimi"], "there is no data set 'sashimi'"),
         (["fetch"], "Missing argument"),
         (["fetch", "maine", "--timeout", "0"], "--timeout"),
         (["guess"], "No such command 'guess'"),
-        (["fetch", "maine"], "cannot fetch Maine_06122018.*by hand, put it at .*again$"),
-        (["fetch", "luad"], "cannot fetch landmark_genes.txt"),
+        (["fetch", "maine"], "cannot download Maine_06122018.*by hand, put it at .*again$"),
+        (["fetch", "luad"], "cannot download landmark_genes.txt"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(tmp_path, arguments, problem):

@@ -60,14 +60,14 @@ def test_demo_ends_with_its_tables():
     done = run(*SMALL)
     assert done.returncode == 0, done.stderr
     assert "5 clients rank 12 genes, 4 rankings each" in done.stdout
-    titles = [done.stdout.index(title) for title in ("Federated consensus", "What it gives")]
+    titles = [done.stdout.index(title) for title in ("Federated consensus", "Quality and cost")]
     assert titles == sorted(titles)
-    assert "What it gives and costs" in done.stdout
+    assert "Quality and cost" in done.stdout
     table = rows(done.stdout)
     assert [table[str(place)][0].startswith("gene-") for place in range(10)] == [True] * 10
     assert table["clients in the sum"][0] == "4 of 5"
     # Keys 104, shares 552, masked input of 12 entries of 6 bits 49, shares of five 205.
-    assert table["bytes a client sends"][0] == "910"
+    assert table["bytes per client"][0] == "910"
     for fact in ("pairs of items in the wrong order", "Kemeny score", "dropped out"):
         assert table[fact][0]
 
@@ -79,7 +79,7 @@ def test_demo_runs_the_main_job_by_default():
     table = rows(done.stdout)
     assert table["clients in the sum"][0] == "8 of 10"
     assert len(table["dropped out"][0].split(",")) == 2
-    assert table["bytes a client sends"][0] == "3,338"
+    assert table["bytes per client"][0] == "3,338"
     assert int(table["pairs of items in the wrong order"][0]) <= 5
     # The best ten are the hidden best ten, but for a neighbour or two.
     assert all(abs(int(table[str(place)][1]) - place) <= 2 for place in range(10))
@@ -88,7 +88,7 @@ def test_demo_runs_the_main_job_by_default():
 def test_demo_without_dropouts_says_so():
     table = rows(run(*SMALL, "--dropouts", "0").stdout)
     assert table["clients in the sum"][0] == "5 of 5"
-    assert table["dropped out"][0] == "nobody"
+    assert table["dropped out"][0] == "none"
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_reproduce_says_how_to_get_data(tmp_path):
     assert "'fedrank data fetch maine'" in refused(done)
     passed = run("reproduce", "real", "--out", tmp_path / "out", "--data", tmp_path)
     assert passed.returncode == 0
-    assert passed.stdout.count("was passed over") == 5
+    assert passed.stdout.count("was skipped") == 5
 
 
 def test_reproduce_refuses_what_it_does_not_know(tmp_path):

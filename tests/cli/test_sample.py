@@ -79,13 +79,13 @@ def test_json_says_what_was_drawn(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ([], "give one of --items"),
-        (["--items", "3", "--center", "a,b"], "give one of --items"),
+        ([], "pass exactly one of --items"),
+        (["--items", "3", "--center", "a,b"], "pass exactly one of --items"),
         (["--items", "0"], "--items"),
         (["--items", "999999999999"], "999999999999 is not in the range"),
-        (["--items", "16777216"], "100 rankings of 16777216 items are too many: at most 64"),
-        (["--items", "3", "--size", "999999999999"], "too many: at most 357913941"),
-        (["--center", "a,b", "--size", "600000000"], "of 2 items are too many"),
+        (["--items", "16777216"], "--size 100 is too large: at most 64 rankings"),
+        (["--items", "3", "--size", "999999999999"], "too large: at most 357913941"),
+        (["--center", "a,b", "--size", "600000000"], "rankings of 2 items fit into memory"),
         (["--items", "3", "--phi", "2"], "--phi"),
         (["--items", "3", "--phi", "nan"], "phi"),
         (["--items", "3", "--size", "0"], "--size"),

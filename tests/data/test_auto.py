@@ -53,7 +53,7 @@ def test_missing_file_is_an_os_error(tmp_path):
 
 
 def test_binary_is_refused(write):
-    with pytest.raises(ValueError, match="this is not text"):
+    with pytest.raises(ValueError, match="this is not a text file"):
         data.read(write("t.csv", b"a,b\0\n"))
 
 
@@ -100,9 +100,9 @@ def test_importing_loads_neither_polars_nor_calamine(python):
         ("u.udata", "the file is empty"),
         ("a.csv.gz", "the file is empty"),
         ("a.zip", "archive is broken"),
-        ("a.xls", "not a spreadsheet"),
-        ("a.xlsx", "not a spreadsheet"),
-        ("a.parquet", "not a Parquet file"),
+        ("a.xls", "not a readable spreadsheet"),
+        ("a.xlsx", "not a readable spreadsheet"),
+        ("a.parquet", "not a readable Parquet file"),
         ("genes.txt", "the file is empty"),
     ],
 )

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from fedrank import data
-from fedrank.data import _files
+from fedrank.data import _blocks
 from helpers.paths import SAMPLES
 from helpers.realdata import need
 from helpers.samples import labelled
@@ -29,7 +29,7 @@ def test_records_options():
     assert data.read_ballots(path, items=["Cy", "Bob", "Ann", "Di"]).n == 4
     with pytest.raises(ValueError, match="line 2: 'Ann' is not one of the items"):
         data.read_ballots(path, items=["Cy", "Bob"])
-    with pytest.raises(ValueError, match="item 'Bob' is given twice"):
+    with pytest.raises(ValueError, match="candidates must differ, but 'Bob' is given twice"):
         data.read_ballots(path, items=["Ann", "Bob", "Cy", "Bob"])
     with pytest.raises(ValueError, match="there is no column 'x'"):
         data.read_ballots(path, choices=["x"])
@@ -38,11 +38,11 @@ def test_records_options():
 
 
 def test_records_without_choices_are_refused(write):
-    with pytest.raises(ValueError, match=r"v\.csv, line 1: no column holds choices .*choices="):
+    with pytest.raises(ValueError, match=r"v\.csv, line 1: none of the columns .*choices="):
         data.read_ballots(write("v.csv", "a,b\nAnn,Bob\n"))
-    with pytest.raises(ValueError, match="no valid choice"):
+    with pytest.raises(ValueError, match="no ballot has a valid choice"):
         data.read_ballots(write("v.csv", "rank1,rank2\nskipped,overvote\n"))
-    with pytest.raises(ValueError, match="line 3: 1 columns where at least 2 are due"):
+    with pytest.raises(ValueError, match="line 3: the row has 1 columns, not at least 2"):
         data.read_ballots(write("v.csv", "rank1,rank2\nAnn,Bob\nAnn\n"))
 
 
@@ -66,7 +66,7 @@ def test_profile_counts_ties_and_blanks():
         ("3 1 3 0", "3.5 1 3 0", "line 2: a count must be a whole number"),
         ("3 1 3 0", "-2", "line 2: '-2' withdraws"),
         ('\n0\n"Ann"\n', "\n", "cut short"),
-        ('"Ann"\n', "", "3 candidates are announced but 2 named"),
+        ('"Ann"\n', "", "announces 3 candidates, but 2 are named"),
         ('"Ann"\n', '"Cy, jr."\n', "two candidates are called 'Cy, jr.'"),
     ],
 )
@@ -79,8 +79,8 @@ def test_profile_broken(write, old, new, problem):
 
 def test_profile_ballots_of_a_line_are_completed_independently_and_evenly(monkeypatch, write):
     path = write("p.blt", '4 1\n6000 2 0\n0\n"a"\n"b"\n"c"\n"d"\n')
-    for cells in (_files.BLOCK_CELLS, 40):  # also when blocks are ranked one after another
-        monkeypatch.setattr(_files, "BLOCK_CELLS", cells)
+    for cells in (_blocks.BLOCK_CELLS, 40):  # also when blocks are ranked one after another
+        monkeypatch.setattr(_blocks, "BLOCK_CELLS", cells)
         seen = Counter(map(tuple, data.read_ballots(path, rng=5).ranks.tolist()))
         assert len(seen) == 6  # 3! orders of the unranked
         assert sum((k - 1000) ** 2 / 1000 for k in seen.values()) < 20.5  # 5 df, p = .001

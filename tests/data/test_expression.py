@@ -36,16 +36,16 @@ def test_expression_as_r_writes_it(write):
 @pytest.mark.parametrize(
     ("text", "options", "problem"),
     [
-        ("id,A,B\ns,1,2\n", {}, "say genes_in="),
+        ("id,A,B\ns,1,2\n", {}, "pass genes_in="),
         ("sample,A,B\ns,1,NA\n", {}, "line 2: 'NA' is not a number"),
         ("sample,A,B\ns,1,\n", {}, "line 2: an empty cell is not a number"),
         ("sample,A,B\ns,1,inf\n", {}, "line 2: 'inf' is not a number"),
-        ("sample,A,B\ns,1,2\nt,1\n", {}, "line 3: 2 columns where 3 are due"),
-        ("sample,A,A\ns,1,2\n", {}, "gene 'A' is there twice"),
-        ("sample,A,B\ns,1,2\n", {"genes": ["A", "C"]}, "1 of 2 genes are not in it, 'C' first"),
+        ("sample,A,B\ns,1,2\nt,1\n", {}, "line 3: the row has 2 columns, not 3"),
+        ("sample,A,A\ns,1,2\n", {}, "gene 'A' occurs twice"),
+        ("sample,A,B\ns,1,2\n", {"genes": ["A", "C"]}, "1 of 2 genes are not .* 'C' first"),
         ("sample,A,B\ns,1,2\n", {"genes": ["C"]}, "0 of the genes"),
-        ("sample,A,B\n", {}, "at least one value"),
-        ("sample,A,B\ns,1,1\n", {"ties": "error"}, r"e\.csv: .*tie"),
+        ("sample,A,B\n", {}, "a column of names, and values"),
+        ("sample,A,B\ns,1,1\n", {"ties": "error"}, r"e\.csv, row 0: .*tie"),
     ],
 )
 def test_expression_broken(write, text, options, problem):

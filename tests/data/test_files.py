@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from fedrank import _progress, data
-from fedrank.data import _files
+from fedrank.data import _blocks, _text
 from helpers.paths import SAMPLES
 from helpers.samples import sample
 
@@ -58,9 +58,9 @@ def test_text_may_be_gzipped_or_have_other_line_ends_or_a_mark(write, name):
 def test_bad_encodings(write, name):
     plain = sample(name)
     name = name.removesuffix(".gz")
-    with pytest.raises(ValueError, match=f"{name}: this is not text"):
+    with pytest.raises(ValueError, match=f"{name}: this is not a text file"):
         data.read(write(name, plain + b"\0"))
-    with pytest.raises(ValueError, match=f"{name}: this is not text"):
+    with pytest.raises(ValueError, match=f"{name}: this is not a text file"):
         data.read(write(name, "a\0b".encode("utf-16")))
     with pytest.raises(ValueError, match=name):
         data.read(write(name, plain.decode("latin-1").encode("utf-16-le")))  # without its mark
@@ -87,7 +87,7 @@ def test_names_that_are_not_utf_8_are_latin_1(write, name, old, new):
 def test_blocks_of_any_size_give_the_same(monkeypatch, write, name, size):
     whole = data.read(SAMPLES / name, rng=1)
     wide = None if name == "latin1.soi" else sample(name).decode().encode("utf-16")
-    monkeypatch.setattr(_files, "BLOCK_BYTES", size)
+    monkeypatch.setattr(_text, "BLOCK_BYTES", size)
     assert data.read(SAMPLES / name, rng=1) == whole
     if wide is not None:
         assert data.read(write(name.removesuffix(".gz"), wide), rng=1) == whole
@@ -101,16 +101,16 @@ def test_a_gzip_cut_anywhere_is_refused(write):
 
 
 def test_rows_are_named_by_their_lines_in_every_block(monkeypatch, write):
-    monkeypatch.setattr(_files, "BLOCK_CELLS", 4)
+    monkeypatch.setattr(_blocks, "BLOCK_CELLS", 4)
     good = "a,b\n" + "0,1\n" * 9
-    with pytest.raises(ValueError, match="line 11: is not a ranking"):
+    with pytest.raises(ValueError, match="line 11: not a ranking"):
         data.read_table(write("t.csv", good + "1,1\n"))
     with pytest.raises(ValueError, match="line 11: "):
         data.read_table(write("t.csv", good + "1,1\n"), "scores", ties="error")
-    with pytest.raises(ValueError, match="line 11: names 'c'"):
+    with pytest.raises(ValueError, match="line 11: 'c'"):
         data.read_table(write("t.csv", "x,y\n" + "a,b\n" * 9 + "a,c\n"), "orders")
     text = "sample,A,B\n" + "s,1,2\n" * 9 + "s,1,1\n"
-    with pytest.raises(ValueError, match=r"e\.csv: row 9"):
+    with pytest.raises(ValueError, match=r"e\.csv, row 9"):
         data.read_expression(write("e.csv", text), ties="error")
 
 

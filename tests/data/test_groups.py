@@ -10,16 +10,6 @@ from fedrank import data
 from helpers.paths import SAMPLES
 
 
-@pytest.fixture
-def write(tmp_path):
-    def make(name, content):
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return make
-
-
 def sizes(parties):
     return {party: len(rankings) for party, rankings in parties.items()}
 
@@ -120,12 +110,12 @@ def test_genes_may_be_chosen(write):
 @pytest.mark.parametrize(
     ("content", "by", "problem"),
     [
-        ("ann,bob,who\n0,1,x\n", "whom", r"no column 'whom'; there are ann, bob, who"),
-        ("ann,bob,who\n", "who", r"no row under the header"),
+        ("ann,bob,who\n0,1,x\n", "whom", r"no column 'whom'; the columns are ann, bob, who"),
+        ("ann,bob,who\n", "who", r"no rows below the header"),
         ("who\nx\n", "who", r"no other column"),
-        ("ann,bob,who\n0,1,x\n1,0,\n", "who", r"line 3: the cell under 'who' is empty"),
+        ("ann,bob,who\n0,1,x\n1,0,\n", "who", r"line 3: the cell in column 'who' is empty"),
         ("ann,bob,who\n0,1,x\n1,1,y\n", "who", r"line 3: .*1 is used twice"),
-        ("ann,bob,who\n0,1,x\n1,0,y,3\n", "who", r"line 3: 3 columns where the header has 2"),
+        ("ann,bob,who\n0,1,x\n1,0,y,3\n", "who", r"line 3: .*3 columns, but the header has 2"),
         ("gene,chromosome,s1\nTP53,17,1\n", "chromosome", r"genes are in the rows"),
     ],
 )
@@ -162,7 +152,7 @@ def test_ties_and_gaps_of_ballots_can_be_kept():
     parties = data.read_groups(SAMPLES / "cvr.csv", "Precinct", complete=False)
     levels = {party: rankings.ranks.tolist() for party, rankings in parties.items()}
     assert levels == {"Orono": [[0, 1, -1], [1, -1, 0]], "Bangor": [[-1, 0, -1], [-1, -1, 0]]}
-    with pytest.raises(ValueError, match="a blank ballot ranks nothing"):
+    with pytest.raises(ValueError, match="a blank ballot cannot be kept"):
         data.read_groups(SAMPLES / "cvr.csv", "Precinct", complete=False, keep_blank=True)
-    with pytest.raises(ValueError, match="kept of ballots only, and this is scores"):
+    with pytest.raises(ValueError, match="kept for ballots only, not for scores"):
         data.read_groups(SAMPLES / "ranks.csv", "ann", complete=False)

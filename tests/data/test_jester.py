@@ -26,11 +26,11 @@ def test_jester_csv_flavour(write):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("2,1,99\n", "line 1: the first column says 2 jokes are rated, and 1 are"),
-        ("2,1,2\n2,1\n", "line 2: 2 columns where 3 are due"),
+        ("2,1,99\n", "line 1: the first column says that 2 jokes are rated, but 1 are"),
+        ("2,1,2\n2,1\n", "line 2: the row has 2 columns, not 3"),
         ("2,1,11\n", r"line 1: rating 11\.0 is not in -10\.\.10"),
         ("2,1,x\n", "line 1: 'x' is not a number"),
-        ("1,1,99\n", "nobody in it rated every joke"),
+        ("1,1,99\n", "no person in the file rated every joke"),
     ],
 )
 def test_jester_broken(write, text, problem):
@@ -44,9 +44,9 @@ def test_jester_broken_archives(write, tmp_path):
         data.read_jester(write("cut.zip", whole[:900]))
     with zipfile.ZipFile(tmp_path / "none.zip", "w") as archive:
         archive.writestr("readme.txt", "no")
-    with pytest.raises(ValueError, match=r"no \.xls in this archive"):
+    with pytest.raises(ValueError, match=r"contains no \.xls file"):
         data.read_jester(tmp_path / "none.zip")
-    with pytest.raises(ValueError, match=r"bad\.xls: not a spreadsheet"):
+    with pytest.raises(ValueError, match=r"bad\.xls: this is not a readable spreadsheet"):
         data.read_jester(write("bad.xls", b"nonsense"))
 
 

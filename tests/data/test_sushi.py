@@ -17,8 +17,8 @@ def test_sushi_orders_and_regions():
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("0 4 2 0 1 3", "0 4 2 0 1", "line 2: .* should be '0 4' and 4 item numbers"),
-        ("0 4 2 0 1 3", "7", "line 2: '7' should be"),
+        ("0 4 2 0 1 3", "0 4 2 0 1", "line 2: .* must be '0 4' and 4 item numbers"),
+        ("0 4 2 0 1 3", "7", "line 2: '7' must be"),
         ("0 4 2 0 1 3", "0 4 2 0 1 1", "line 2: an item is named twice"),
         ("0 4 2 0 1 3", "0 4 2 0 1 4", r"line 2: item 4 is not one of 0\.\.3"),
         ("0 4 2 0 1 3", "0 4 2 0 1 x", "line 2: an item must be a whole number, not 'x'"),
@@ -33,15 +33,15 @@ def test_sushi_broken_orders(write, old, new, problem):
 
 
 def test_sushi_without_orders_is_refused(write):
-    with pytest.raises(ValueError, match="no order in it"):
+    with pytest.raises(ValueError, match="contains no order"):
         data.read_sushi(write("b.order", "10 1\n"))
 
 
 def test_sushi_broken_users(write):
     lines = (SAMPLES / "sushi.udata").read_text().splitlines()
     for text, problem in [
-        ("\n".join(lines[:3]), "3 people for 5 orders"),
-        ("1\t2\n", "line 1: 2 columns"),
+        ("\n".join(lines[:3]), "3 people, but 5 orders"),
+        ("1\t2\n", "line 1: the line has 2 columns"),
         ("\n".join(lines).replace("\t9\t", "\t44\t"), "line 5: region 44"),
     ]:
         with pytest.raises(ValueError, match=rf"u\.udata.*{problem}"):

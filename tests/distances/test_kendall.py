@@ -107,7 +107,7 @@ def test_rankings_of_different_sizes_are_refused():
 
 
 def test_labels_that_differ_are_refused():
-    with pytest.raises(ValueError, match="label their items differently: 'a' in one is 'b'"):
+    with pytest.raises(ValueError, match="label their items differently: item 0 is 'a' in one"):
         kendall_distance(Rankings([[0, 1]], "ab"), Rankings([[0, 1]], "ba"))
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fedrank import Borda, Lehmer, Mallows, aggregate, data, federate, kemeny_score
 from fedrank.experiments import FIGURES, Options, ablations, find, reproduce, table
 from fedrank.experiments.ablations import base, borda, lehmer, pareto, weights
-from helpers import reference
+from helpers import realdata, reference
 from helpers.realdata import DATA, need
 
 pytest.importorskip("matplotlib")
@@ -333,16 +333,14 @@ def mean_score(rankings, clients, splits):
 
 @pytest.mark.parametrize("splits", SPLITS)
 def test_lehmer_reaches_its_mark_on_jester(splits):
-    rankings = data.read_jester([need("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)])
     # The full histogram, as in the paper, comes to 20.1. Splits differ by a few hundredths.
-    assert mean_score(rankings, 50, splits) <= (19.38 if splits == 20 else 19.45)
+    assert mean_score(realdata.jester(), 50, splits) <= (19.38 if splits == 20 else 19.45)
 
 
 @pytest.mark.parametrize("splits", SPLITS)
 def test_lehmer_reaches_its_mark_on_luad(splits):
-    rankings = data.read_expression(need("tcga", "LUAD_fpkm_landmark978.tsv.gz"), rng=0)
     # The full histogram comes to 80.4. Splits differ by a tenth.
-    assert mean_score(rankings, 10, splits) <= (70.75 if splits == 20 else 71.0)
+    assert mean_score(realdata.luad(), 10, splits) <= (70.75 if splits == 20 else 71.0)
 
 
 @pytest.mark.parametrize("phi", [0.8, 0.98])

@@ -125,7 +125,7 @@ def test_curves_of_twenty_items_agree_with_the_definitions(check_panel):
 
 
 def test_kemeny_curves_agree_with_the_definition(check_panel):
-    check_panel(10, "random", "samples", (0.3, 0.6), (1, 2), KEMENY, 60)
+    check_panel(10, "random", "samples", (0.3, 0.6), (1, 2), KEMENY, 40)
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from helpers.command import write_ranks
 LABELS = ["ash", "birch", "cedar", "dogwood"]
 ROSTER = ["north", "east", "south", "west"]
 STUDY = Study(Borda(4, 4), LABELS, ROSTER)  # threshold 3
-
 SECRET = "7654321"  # a score that nothing which leaves may show
 
 # What every client holds: twelve rankings.
@@ -19,6 +18,7 @@ RANKS = [Mallows(0.5, n=4).sample(12, rng=seed).ranks.tolist() for seed in range
 
 
 def configured(folder, me=1, study=STUDY, ranks=None, seed=None, **limits):
+    """Write a client's rankings, and configure its agent; limits are of its policy."""
     folder.mkdir(exist_ok=True)
     file = write_ranks(folder / "votes.csv", LABELS, RANKS[me] if ranks is None else ranks)
     policy = Policy(**({"studies": (study.digest,)} | limits))
@@ -55,6 +55,7 @@ class Federation:
         return self
 
     def step(self, step, but=()):
+        """Take a step, some clients left out; returns what the agent replied."""
         asked = [client for client in self.requests if client not in but]
         replies = {client: self.reply(step, client) for client in asked}
         for client, reply in replies.items():
@@ -63,12 +64,14 @@ class Federation:
         return replies.get(1)
 
     def finish(self):
+        """Take all steps; returns the sum and who is in it."""
         for step in STEPS:
             self.step(step)
         return self.server.result()
 
 
 def not_answered(code, agent, *arguments):
+    """Ask what the agent must refuse with this code; returns its reason."""
     with pytest.raises(RefusalError) as error:
         agent.answer(*arguments)
     assert error.value.code is code

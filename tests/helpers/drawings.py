@@ -1,4 +1,4 @@
-"""What the pictures in the tests show."""
+"""Rankings and tables that tests draw pictures of."""
 
 import numpy as np
 
@@ -21,6 +21,7 @@ def rows(**columns):
 
 
 def curve(method, where, means, se=0.0):
+    """Rows of an error curve over 1, 2, … samples."""
     count = len(means)
     return rows(
         method=[method] * count,

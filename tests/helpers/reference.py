@@ -173,18 +173,20 @@ def expected_positions_by_formula(phi, n):
     return [i + g(i) - g(n + 1 - i) - 1 for i in range(1, n + 1)]
 
 
+@cache
+def nearest_places(mean, phi, n, slack):
+    """Places whose expected positions are nearest to a mean position (M6)."""
+    gaps = [abs(mean - centroid) for centroid in expected_positions_by_formula(phi, n)]
+    return {j for j, gap in enumerate(gaps) if gap <= min(gaps) + slack}
+
+
 def borda_places(rankings, phi, slack=Fraction(1, 10**11)):
     """Places nearest to each item's mean position, in a set for each: two on a midpoint (M6).
 
     ``slack`` admits both sides of a midpoint nearer than floating point can tell.
     """
-    centroids = expected_positions_by_formula(phi, len(rankings[0]))
-    places = []
-    for total in position_sums(rankings):
-        gaps = [abs(Fraction(total, len(rankings)) - c) for c in centroids]
-        nearest = min(gaps) + slack
-        places.append({j for j, gap in enumerate(gaps) if gap <= nearest})
-    return places
+    means = [Fraction(total, len(rankings)) for total in position_sums(rankings)]
+    return [nearest_places(mean, phi, len(means), slack) for mean in means]
 
 
 def lehmer_message(digits, low_bits):

@@ -8,7 +8,6 @@ from fedrank import (
     Kemeny,
     Mallows,
     aggregate,
-    data,
     federate,
     kemeny_score,
     kendall_distance,
@@ -16,8 +15,7 @@ from fedrank import (
 from fedrank._random import seed_bytes, stream_rng
 from fedrank.protocol.methods import Course
 from fedrank.schemes import Refine
-from helpers import reference
-from helpers.realdata import need
+from helpers import realdata, reference
 
 # Several rounds
 
@@ -277,16 +275,6 @@ def mean_score(rankings, clients, splits, **options):
     return np.mean(scores)
 
 
-@pytest.fixture(scope="module")
-def luad():
-    return data.read_expression(need("tcga", "LUAD_fpkm_landmark978.tsv.gz"))
-
-
-@pytest.fixture(scope="module")
-def jester():
-    return data.read_jester([need("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)])
-
-
 SPLITS = [2, pytest.param(20, marks=pytest.mark.slow)]
 
 
@@ -294,15 +282,15 @@ SPLITS = [2, pytest.param(20, marks=pytest.mark.slow)]
 @pytest.mark.parametrize(
     ("window", "rounds", "most"), [(16, 1, 68.9), (64, 2, 68.7), (8, 15, 68.7)]
 )
-def test_luad_comes_near_its_optimum(luad, splits, window, rounds, most):
+def test_luad_comes_near_its_optimum(splits, window, rounds, most):
     # 69.17 by Borda; no ranking is below 68.67.
-    assert mean_score(luad, 10, splits, window=window, rounds=rounds) <= most
+    assert mean_score(realdata.luad(), 10, splits, window=window, rounds=rounds) <= most
 
 
 @pytest.mark.parametrize("splits", SPLITS)
-def test_jester_comes_near_its_optimum(jester, splits):
+def test_jester_comes_near_its_optimum(splits):
     # 19.229 by Borda; no ranking is below 19.218.
-    assert mean_score(jester, 50, splits, window=8) <= 19.2202
+    assert mean_score(realdata.jester(), 50, splits, window=8) <= 19.2202
 
 
 def test_made_up_rankings_come_near_the_central_optimum():

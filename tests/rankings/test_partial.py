@@ -83,25 +83,25 @@ def test_orders_without_labels_given_use_all_that_are_named():
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (lambda: PartialRankings([[0, 1], [-2, 0]]), "row 1: -2 of item 0 is no position"),
-        (lambda: PartialRankings([[0, 1], [-1, -1]]), "row 1 ranks nothing: leave it out"),
+        (lambda: PartialRankings([[0, 1], [-2, 0]]), "row 1: -2 of item 0 is not a position"),
+        (lambda: PartialRankings([[0, 1], [-1, -1]]), "row 1: the row ranks no item; leave it out"),
         (lambda: PartialRankings([[0, float("nan")]]), "row 0: nan of item 1 is not a whole"),
         (lambda: PartialRankings([[0, 0.5]]), "0.5 of item 1 is not a whole number"),
-        (lambda: PartialRankings([[0, 1], [0]]), "row 1 has 1 entry but row 0 has 2"),
+        (lambda: PartialRankings([[0, 1], [0]]), "row 1: 1 entry, but row 0 has 2"),
         (lambda: PartialRankings([[]]), "at least one item"),
         (lambda: PartialRankings([[0, 1]], items="a"), "1 labels were given for 2 items"),
-        (lambda: PartialRankings.from_scores([[np.nan, np.nan]]), "row 0 ranks nothing"),
+        (lambda: PartialRankings.from_scores([[np.nan, np.nan]]), "row 0: the row ranks no item"),
         (lambda: PartialRankings.from_scores([["a"]]), "scores must be real numbers"),
         (lambda: PartialRankings.from_orders([]), "no orders were given"),
         (lambda: PartialRankings.from_orders(5), "orders must be a list of items, not 5"),
-        (lambda: PartialRankings.from_orders([["a", [], "b"]]), "row 0 has an empty tie"),
-        (lambda: PartialRankings.from_orders([["a"], [set()]]), "row 1 has an empty tie"),
-        (lambda: PartialRankings.from_orders([["a", float("nan")]]), "label nan cannot be one"),
+        (lambda: PartialRankings.from_orders([["a", [], "b"]]), "row 0: a tie is empty"),
+        (lambda: PartialRankings.from_orders([["a"], [set()]]), "row 1: a tie is empty"),
+        (lambda: PartialRankings.from_orders([["a", float("nan")]]), "labels must not be NaN"),
         (lambda: PartialRankings.from_orders([1]), "order 0 must be a list of items"),
-        (lambda: PartialRankings.from_orders([["a", ["b", "a"]]]), "row 0 names 'a' more than"),
-        (lambda: PartialRankings.from_orders([["a"], ["z"]], items="ab"), "row 1 names 'z'"),
-        (lambda: PartialRankings.from_orders([[["a", ["b"]]]]), "cannot be a label"),
-        (lambda: PartialRankings.from_orders([["a"], []]), "row 1 ranks nothing"),
+        (lambda: PartialRankings.from_orders([["a", ["b", "a"]]]), "row 0: .* names 'a' more than"),
+        (lambda: PartialRankings.from_orders([["a"], ["z"]], items="ab"), "row 1: 'z'"),
+        (lambda: PartialRankings.from_orders([[["a", ["b"]]]]), "must be text or numbers"),
+        (lambda: PartialRankings.from_orders([["a"], []]), "row 1: the row ranks no item"),
         (lambda: PartialRankings.from_orders([[]]), "at least one item"),
         (lambda: PartialRankings([[0, 1]]).split(2), "1 rankings cannot be split among 2"),
     ],
@@ -204,7 +204,7 @@ def test_complete_rankings_give_the_same_as_partial_ones(method):
 
 @pytest.mark.parametrize("method", ["lehmer", "footrule", "pick"])
 def test_methods_of_complete_rankings_say_what_to_do(method):
-    with pytest.raises(ValueError, match=f"'{method}' takes complete rankings only: complete"):
+    with pytest.raises(ValueError, match=f"'{method}' takes complete rankings only; complete"):
         aggregate(PartialRankings([[0, 0]]), method)
 
 
@@ -223,7 +223,7 @@ def test_methods_of_complete_rankings_say_what_to_do(method):
     ],
 )
 def test_what_needs_complete_rankings_says_what_to_do(use):
-    with pytest.raises(ValueError, match=r"complete them, PartialRankings.complete\(rng=…\), or"):
+    with pytest.raises(ValueError, match=r"with PartialRankings.complete\(rng=…\), or"):
         use(PartialRankings([[0, 0]]))
 
 

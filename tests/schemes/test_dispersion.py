@@ -12,15 +12,13 @@ from fedrank import (
     Lehmer,
     Mallows,
     aggregate,
-    data,
     federate,
     kemeny_score,
     kendall_distance,
 )
 from fedrank.schemes import Dispersion, Refine
 from fedrank.schemes import from_json as scheme_from_json
-from helpers import reference
-from helpers.realdata import need
+from helpers import realdata, reference
 
 
 def hospitals(n=20, clients=5, samples=9, phi=0.8, seed=0):
@@ -127,11 +125,11 @@ def test_the_ends_of_the_range(total, phi):
 @pytest.mark.parametrize(
     ("total", "survivors", "named"),
     [
-        ([1], 2, "wrong number of entries"),
-        ([1, 2, 3], 2, "wrong number of entries"),
-        ([1, 1], 2, "cannot hold that number of rankings"),
-        ([1, 21], 2, "cannot hold that number of rankings"),
-        ([13, 4], 2, "that far away"),
+        ([1], 2, "1 entries; the scheme's messages have 2"),
+        ([1, 2, 3], 2, "3 entries; the scheme's messages have 2"),
+        ([1, 1], 2, "2 clients with 1 to 10 rankings each cannot hold 1"),
+        ([1, 21], 2, "2 clients with 1 to 10 rankings each cannot hold 21"),
+        ([13, 4], 2, "4 rankings cannot have a total distance of 13"),
         ([1, 4], 4, "survivors"),
         ([-1, 4], 2, "negative"),
     ],
@@ -238,13 +236,10 @@ def test_too_many_rankings_are_refused_before_the_first_round():
 
 
 def test_phi_of_luad():
-    rankings = data.read_expression(need("tcga", "LUAD_fpkm_landmark978.tsv.gz"))
-    result = federate(rankings.split(10, rng=0), secure=False, fit_phi=True, rng=0)
+    result = federate(realdata.luad().split(10, rng=0), secure=False, fit_phi=True, rng=0)
     assert result.fit.phi == pytest.approx(0.988, abs=5e-4)
 
 
 def test_phi_of_jester():
-    paths = [need("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)]
-    rankings = data.read_jester(paths)
-    result = federate(rankings.split(50, rng=0), secure=False, fit_phi=True, rng=0)
+    result = federate(realdata.jester().split(50, rng=0), secure=False, fit_phi=True, rng=0)
     assert result.fit.phi == pytest.approx(0.980, abs=5e-4)

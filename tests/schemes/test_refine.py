@@ -266,21 +266,21 @@ def test_ten_thousand_items_are_refined():
 @pytest.mark.parametrize(
     ("options", "total", "survivors", "named"),
     [
-        ({}, [0, 0], 2, "wrong number of entries"),
-        ({}, [0, 0, 0, 0], 2, "wrong number of entries"),
+        ({}, [0, 0], 2, "2 entries; the scheme's messages have 3"),
+        ({}, [0, 0, 0, 0], 2, "4 entries; the scheme's messages have 3"),
         ({}, [0, 0, 0], 4, "survivors must be 1 to 3"),
         ({}, [0, 0, 0], 0, "survivors"),
-        ({}, [12, 0, 0], 2, "no rankings of so many clients"),
-        ({}, [2**6 - 12, 0, 0], 2, "no rankings of so many clients"),
-        ({}, [2**7, 0, 0], 2, "no rankings of so many clients"),
-        ({}, [2**63, 0, 0], 2, "no rankings of so many clients"),
+        ({}, [12, 0, 0], 2, "the margins exceed what 2 clients can send"),
+        ({}, [2**6 - 12, 0, 0], 2, "the margins exceed what 2 clients can send"),
+        ({}, [2**7, 0, 0], 2, "the margins exceed what 2 clients can send"),
+        ({}, [2**63, 0, 0], 2, "the margins exceed what 2 clients can send"),
         ({}, [1, 1, 2], 2, "all even or all odd"),
-        ({"counts": True}, [1, 1, 1, 1], 2, "cannot hold that number of rankings"),
-        ({"counts": True}, [1, 1, 1, 11], 2, "cannot hold that number of rankings"),
-        ({"counts": True}, [5, 1, 1, 3], 2, "more than the number of rankings"),
+        ({"counts": True}, [1, 1, 1, 1], 2, "2 clients with 1 to 5 rankings each cannot hold"),
+        ({"counts": True}, [1, 1, 1, 11], 2, "2 clients with 1 to 5 rankings each cannot hold"),
+        ({"counts": True}, [5, 1, 1, 3], 2, "larger than the number of rankings"),
         ({"counts": True}, [1, 1, 1, 4], 2, "all even or all odd"),
-        ({"counts": True}, [0, 0, 0], 2, "wrong number of entries"),
-        ({"majority": True}, [3, 0, 0], 2, "no rankings of so many clients"),
+        ({"counts": True}, [0, 0, 0], 2, "3 entries; the scheme's messages have 4"),
+        ({"majority": True}, [3, 0, 0], 2, "the margins exceed what 2 clients can send"),
         ({}, [0, 0, -1], 2, "negative"),
         ({}, [0.5, 0, 0], 2, "not a whole number"),
     ],
@@ -296,7 +296,7 @@ def test_totals_of_the_wrong_rounds_are_refused():
     assert scheme.segments[0].entries == 1
     with pytest.raises(ValueError, match="one total for each announced order"):
         scheme.decode([0], 1)
-    with pytest.raises(ValueError, match="wrong number of entries"):
+    with pytest.raises(ValueError, match="2 entries; the scheme's messages have 3"):
         scheme.decode([0], 1, earlier=[[0, 0]])
     with pytest.raises(ValueError, match="all even or all odd"):
         scheme.decode([1], 1, earlier=[[0, 0, 0]])
@@ -367,7 +367,7 @@ def test_bad_parameters_are_refused_and_named(arguments, named):
 
 def test_bad_rankings_are_refused():
     scheme = Refine([0, 1, 2], 3, 1, max_samples=2)
-    with pytest.raises(ValueError, match="max_samples of 2"):
+    with pytest.raises(ValueError, match="max_samples is 2"):
         scheme.encode([[0, 1, 2]] * 3)
     with pytest.raises(ValueError, match="items"):
         scheme.encode([[0, 1]])

@@ -244,7 +244,8 @@ def test_impossible_numbers_of_survivors_are_refused(scheme, survivors):
 def test_totals_of_the_wrong_kind_are_refused(scheme):
     total = scheme.encode([[0, 1, 2, 3, 4, 5]]).astype(np.int64)
     for wrong in (total[:-1], np.append(total, 0)):
-        with pytest.raises(ValueError, match="number of entries"):
+        sizes = f"has {len(wrong)} entries; the scheme's messages have {len(total)}"
+        with pytest.raises(ValueError, match=sizes):
             scheme.decode(wrong, 1)
     with pytest.raises(ValueError, match="negative"):
         scheme.decode(total - 9, 1)

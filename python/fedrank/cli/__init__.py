@@ -1,4 +1,4 @@
-"""The ``fedrank`` command: one file a subcommand, which this one gathers and runs."""
+"""The ``fedrank`` command: runs the subcommands, which have one file each, and prints errors."""
 
 import os
 import sys
@@ -16,59 +16,74 @@ from fedrank.cli.federate import federate
 from fedrank.cli.plan import plan
 from fedrank.cli.reproduce import reproduce
 from fedrank.cli.sample import sample
+from fedrank.exceptions import InputError, Remedy
 
 STOPPED = 130  # exit code after Ctrl-C
+
+FLAGS: dict[str | None, str] = {
+    Remedy.BASE_0: "the positions look 0-based: pass --base 0",
+    Remedy.BASE_1: "the positions look 1-based: pass --base 1",
+    Remedy.NAME_CHOICES: "name the columns with --choices",
+    Remedy.OMIT_ITEMS: "leave out --candidates and --choices",
+    Remedy.OMIT_KEEP_BLANK: "leave out --keep-blank or --keep-ties",
+    Remedy.GENES_IN: "pass --genes-in rows or --genes-in columns",
+    Remedy.NAME_LAYOUT: "name its layout with --layout",
+    Remedy.REPLACE: "move it away, or pass --replace",
+}
+"""What the advice of the Python functions means on the command line."""
 
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="One consensus ranking from rankings that many parties hold and may not show.",
+    help="Compute one consensus ranking from rankings that several parties hold and cannot share.",
 )
 
 
 def show_version(wanted: bool) -> None:
-    """Print the version and stop."""
+    """Print the version and exit."""
     if wanted:
         typer.echo(f"fedrank {fedrank.__version__}")
         raise typer.Exit
 
 
 def main() -> None:
-    """Run the command; bad input ends with exit code 2 and one line that says what is wrong."""
+    """Run the command; invalid input ends with exit code 2 and a message of one line."""
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = STOPPED
-    except BrokenPipeError:  # whoever read our output has had enough
+    except BrokenPipeError:  # the program that reads our output has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     except Exception as error:
         code = explain(error)
     if code == STOPPED:
-        complain("stopped")
+        print_error("stopped")
     sys.exit(code)
 
 
 def explain(error: Exception) -> int:
-    """Say what is wrong, unless it is our own fault, and give the exit code."""
+    """Print what is wrong and return the exit code; raise the error again if it is a bug."""
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()  # type: ignore[attr-defined]
     elif type(error).__name__ == "Abort":
         return STOPPED
-    elif hasattr(error, "format_message"):  # what typer makes of wrong options
-        complain(error.format_message())
+    elif hasattr(error, "format_message"):  # an error of typer's, about options
+        print_error(error.format_message())
+    elif isinstance(error, InputError):
+        print_error(error.message(FLAGS.get(error.remedy, error.remedy)))
     elif isinstance(error, OSError) and error.filename is not None:
-        complain(f"{error.filename}: {error.strerror}")
+        print_error(f"{error.filename}: {error.strerror}")
     elif isinstance(error, ValueError | OSError | MemoryError):
-        complain(str(error) or "out of memory")
+        print_error(str(error) or "out of memory")
     else:
         raise error
     return 2
 
 
-def complain(message: str) -> None:
-    """Say in one line what is wrong."""
+def print_error(message: str) -> None:
+    """Print an error in one line."""
     typer.echo(f"fedrank: {printable(message)}", err=True)
 
 
@@ -76,7 +91,9 @@ def complain(message: str) -> None:
 def options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=show_version, is_eager=True, help="Print the version."),
+        typer.Option(
+            "--version", callback=show_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Take options that come before the command."""

@@ -1,4 +1,4 @@
-"""What the commands print and write: tables that fit, one JSON document, whole files."""
+"""What the commands print and write: tables, one JSON document, files."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from fedrank._files import whole_file
 from fedrank._text import printable as printable  # noqa: PLC0414  the commands use it from here
 from fedrank.consensus import Consensus, places
 
-UNFOLDED = 10_000  # columns of a pipe
+PIPE_WIDTH = 10_000  # columns of a table that is not printed to a terminal
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of tables.")
@@ -26,17 +26,23 @@ OutOption = Annotated[
     Path | None,
     typer.Option("--out", help="Write the consensus to this .csv (place,item,score) or .json."),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same result.")]
-TopOption = Annotated[int, typer.Option("--top", min=0, help="Places shown; a file has them all.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, help="Random seed, for reproducible results.")
+]
+TopOption = Annotated[
+    int, typer.Option("--top", min=0, help="Number of items in the table; --out writes all.")
+]
 
 
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table: as wide as a terminal at most, and unfolded into a pipe."""
+    """Print a table, at most as wide as the terminal; into a pipe, rows are not folded."""
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a poor encoding costs letters, not the table
-    # Labels are data: neither markup nor emoji.
-    console = Console(width=UNFOLDED if piped else None, markup=False, emoji=False, highlight=False)
+        sys.stdout.reconfigure(errors="replace")  # replace letters that the encoding lacks
+    # Labels are data, so markup and emoji codes in them must stay as they are.
+    console = Console(
+        width=PIPE_WIDTH if piped else None, markup=False, emoji=False, highlight=False
+    )
     table = Table(title=title, show_header=any(columns))
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -46,7 +52,7 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -
 
 
 def show_places(title: str, consensus: Consensus, top: int, **others: Sequence[object]) -> None:
-    """Print the best items of a consensus; ``others`` are further columns, by item."""
+    """Print the best items of a consensus; ``others`` are more columns, indexed by item."""
     rows = [
         [place, consensus.items[item], *(column[item] for column in others.values())]
         for place, item in enumerate(consensus.order[:top].tolist())
@@ -59,14 +65,14 @@ def show_places(title: str, consensus: Consensus, top: int, **others: Sequence[o
 
 
 def mean_places(consensus: Consensus) -> dict[str, list[str]]:
-    """Scores as a column of a table, where there are any."""
+    """Return the scores as a column of a table; nothing if there are none."""
     if consensus.scores is None:
         return {}
     return {"mean_place": [f"{score:.4g}" for score in consensus.scores]}
 
 
 def raw_bytes(rankings: int, items: int) -> int:
-    """Bytes that rankings take if sent as they are: whole ones, each position in as few bits.
+    """Return the bytes of complete rankings, each position in as few bits as possible.
 
     Examples
     --------
@@ -77,12 +83,12 @@ def raw_bytes(rankings: int, items: int) -> int:
 
 
 def as_json(document: object) -> str:
-    """One JSON document, which any encoding can carry."""
+    """Return one JSON document, in ASCII."""
     return json.dumps(document, allow_nan=False) + "\n"
 
 
 def as_csv(rows: Iterable[Sequence[object]]) -> str:
-    r"""Lines of CSV.
+    r"""Return rows as CSV.
 
     Examples
     --------
@@ -95,23 +101,23 @@ def as_csv(rows: Iterable[Sequence[object]]) -> str:
 
 
 def check_out(path: Path | None, inputs: Sequence[Path] = ()) -> None:
-    """Refuse, before any work, a file that cannot be written, or that is to be read."""
+    """Refuse an output file that cannot be written, or is an input, before any work is done."""
     if path is None:
         return
     if path.suffix.lower() not in (".csv", ".json"):
-        raise ValueError(f"--out {path} should end in .csv or .json")
+        raise ValueError(f"--out {path} must end in .csv or .json")
     if path.resolve() in [file.resolve() for file in inputs]:
-        raise ValueError(f"--out {path} is to be read, and would be overwritten")
+        raise ValueError(f"--out {path} is also an input file and would be overwritten")
     if path.is_dir():
         raise ValueError(f"--out {path} is a folder: name a file in it")
     if not path.parent.is_dir():
         raise ValueError(f"--out {path}: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK):
-        raise ValueError(f"--out {path}: the folder {path.parent} cannot be written to")
+        raise ValueError(f"--out {path}: the folder {path.parent} is not writable")
 
 
 def write(path: Path, parts: Iterable[str]) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     with whole_file(path) as file:
         file.writelines(part.encode() for part in parts)
 
@@ -119,7 +125,7 @@ def write(path: Path, parts: Iterable[str]) -> None:
 def deliver(
     document: dict[str, Any], consensus: Consensus, as_document: bool, out: Path | None
 ) -> None:
-    """Write the file and print the document, if asked for; both end with the consensus."""
+    """Write the output file and print the JSON document, if requested."""
     found = places(consensus)
     text = as_json(document | {"consensus": found})
     if out is not None and out.suffix.lower() == ".json":
@@ -132,6 +138,6 @@ def deliver(
 
 
 def say_where(out: Path | None, what: str) -> None:
-    """Say on a terminal or a pipe which file was written."""
+    """Print the name of the file that was written."""
     if out is not None:
         typer.echo(printable(f"{what}: {out}"))

@@ -144,4 +144,4 @@ def together(parties: Sequence[Party]) -> AnyRankings:
     """All rankings of these clients."""
     first = parties[0].rankings
     ranks = np.concatenate([party.rankings.ranks for party in parties])
-    return first.trusted(ranks, first.item_labels)
+    return first._trusted(ranks, first.item_labels)

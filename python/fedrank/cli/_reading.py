@@ -1,4 +1,4 @@
-"""Which reader the commands read files with, and its options."""
+"""The reader of the rankings that a command takes, and the options of the reader."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -11,16 +11,18 @@ import numpy as np
 import typer
 
 from fedrank import data
+from fedrank._random import stream_rng
 from fedrank._validation import check_items
-from fedrank.data._files import text_lines
+from fedrank.data._text import text_lines
+from fedrank.exceptions import InputError
 from fedrank.rankings.partial import AnyRankings
 
 STDIN = Path("/dev/stdin")
-PANEL = "Reading (without --layout, the file's name and beginning tell)"
+PANEL = "Reading (without --layout, the name and the first lines of the file decide)"
 
 
 class Layout(StrEnum):
-    """What a file can hold."""
+    """What a file contains."""
 
     PREFLIB = "preflib"
     SUSHI = "sushi"
@@ -33,14 +35,14 @@ class Layout(StrEnum):
 
 
 class Overvote(StrEnum):
-    """What an overvote does to a ballot."""
+    """How an overvote changes a ballot."""
 
     SKIP = "skip"
     STOP = "stop"
 
 
 class GenesIn(StrEnum):
-    """Where an expression table has its genes."""
+    """Where the genes of an expression table are."""
 
     ROWS = "rows"
     COLUMNS = "columns"
@@ -51,33 +53,58 @@ def option(name: str, description: str, **bounds: Any) -> Any:
     return typer.Option(name, help=description, rich_help_panel=PANEL, **bounds)
 
 
-LayoutOption = Annotated[Layout | None, option("--layout", "What the file holds.")]
+LayoutOption = Annotated[
+    Layout | None, option("--layout", "What the file contains; recognised by default.")
+]
 BaseOption = Annotated[
-    int | None, option("--base", "Best rank of a table of ranks, 0 or 1.", min=0, max=1)
+    int | None,
+    option(
+        "--base",
+        "Tables of ranks: the best rank, 0 or 1; recognised by default, 0 with --layout ranks.",
+        min=0,
+        max=1,
+    ),
 ]
 GenesOption = Annotated[
-    Path | None, option("--genes", "File of the genes to rank, for expression tables.")
+    Path | None,
+    option("--genes", "Expression tables: file with the genes to rank, one per line; default all."),
 ]
 GenesInOption = Annotated[
-    GenesIn | None, option("--genes-in", "Where an expression table has its genes.")
+    GenesIn | None,
+    option("--genes-in", "Expression tables: where the genes are; recognised by default."),
 ]
 CandidatesOption = Annotated[
     Path | None,
-    option("--candidates", "File of all candidates, one a line, for ballots that name only some."),
+    option(
+        "--candidates",
+        "Ballots: file with all candidates, one per line; by default those on the ballots.",
+    ),
 ]
 ChoicesOption = Annotated[
     list[str] | None,
-    option("--choices", "Column of a ballot's choices, for each of them in turn, best first."),
+    option(
+        "--choices",
+        "Ballots: name of a column with choices; repeat it for each choice, best first. "
+        "By default the columns called '1st choice', 'rank1' or similar.",
+    ),
 ]
 OvervoteOption = Annotated[
-    Overvote | None, option("--overvote", "Whether an overvote is passed over or ends the ballot.")
+    Overvote | None,
+    option("--overvote", "Ballots: skip an overvote, or stop the ballot there; skip by default."),
 ]
 KeepBlankOption = Annotated[
-    bool, option("--keep-blank", "Count ballots without a valid choice, as random rankings.")
+    bool,
+    option(
+        "--keep-blank",
+        "Ballots: count a ballot without a valid choice as a random ranking; dropped by default.",
+    ),
 ]
 KeepTiesOption = Annotated[
     bool,
-    option("--keep-ties", "Keep ties and gaps of PrefLib and ballots; else they fall at random."),
+    option(
+        "--keep-ties",
+        "PrefLib and ballots: keep ties and gaps; by default they are ordered at random.",
+    ),
 ]
 
 OWNERS = {
@@ -89,7 +116,7 @@ OWNERS = {
     "overvote": Layout.BALLOTS,
     "keep_blank": Layout.BALLOTS,
 }
-"""The readers' options, and the layout that each goes with."""
+"""The layout that each option of a reader belongs to."""
 
 
 READERS: dict[Layout | None, Callable[..., AnyRankings]] = {
@@ -107,14 +134,14 @@ READERS: dict[Layout | None, Callable[..., AnyRankings]] = {
 
 @dataclass(frozen=True)
 class Reading:
-    """A layout, None to guess it, and the options of its reader."""
+    """A layout, None to recognise it, and the options of its reader."""
 
     layout: Layout | None
     options: dict[str, Any]
 
     @property
     def keeps_ties(self) -> bool:
-        """Whether what it reads is partial rankings."""
+        """Whether the result is partial rankings."""
         return "complete" in self.options
 
     def read(self, path: Path, rng: np.random.Generator) -> AnyRankings:
@@ -123,7 +150,7 @@ class Reading:
         return READERS[self.layout](place(path), rng=rng, **self.options)
 
     def read_groups(self, path: Path, by: str, rng: np.random.Generator) -> dict[str, AnyRankings]:
-        """Read a file of which a column names the clients."""
+        """Read a file in which a column names the clients."""
         check_file(path)
         return data.read_groups(
             place(path), by, self.layout and self.layout.value, rng, **self.options
@@ -141,7 +168,7 @@ def reading(
     keep_blank: bool,
     keep_ties: bool,
 ) -> Reading:
-    """Gather what the user asked for; an option tells the layout that it goes with."""
+    """Collect the options; an option implies the layout that it belongs to."""
     items = None if candidates is None else read_labels(candidates)
     asked = {
         "base": base,
@@ -157,29 +184,31 @@ def reading(
         layout = layout or OWNERS[name]
         if layout is not OWNERS[name]:
             flag = "--candidates" if name == "items" else "--" + name.replace("_", "-")
-            raise ValueError(f"{flag} goes with --layout {OWNERS[name]}, not {layout}")
+            raise ValueError(f"{flag} needs --layout {OWNERS[name]}, not {layout}")
     if keep_ties:
         if layout not in (None, Layout.PREFLIB, Layout.BALLOTS):
-            raise ValueError(f"--keep-ties goes with --layout preflib or ballots, not {layout}")
+            raise ValueError(f"--keep-ties needs --layout preflib or ballots, not {layout}")
         if keep_blank:
-            raise ValueError("--keep-ties leaves no ranking of a blank ballot: drop --keep-blank")
+            raise ValueError(
+                "--keep-ties cannot keep blank ballots, which rank no item: leave out --keep-blank"
+            )
         given["complete"] = False
     return Reading(layout, given)
 
 
 def read_labels(path: Path) -> tuple[Hashable, ...]:
-    """Labels in a file, one a line."""
+    """Read labels from a file, one per line."""
     check_file(path)
     with text_lines(path) as lines:
         labels = [label for _, label in lines]
     try:
         return check_items(labels, len(labels))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except InputError as error:
+        raise error.at(path) from None
 
 
 def place(path: Path) -> Path:
-    """Where a file is, standard input for ``-``.
+    """Return the path of a file, or of standard input for ``-``.
 
     Examples
     --------
@@ -190,7 +219,7 @@ def place(path: Path) -> Path:
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is not there, or is a folder."""
+    """Refuse a path that does not exist, or is a folder."""
     path = place(path)
     if path.is_dir():
         raise ValueError(f"{path} is a folder: name the files in it, {path / '*'}")
@@ -198,12 +227,4 @@ def check_file(path: Path) -> None:
         raise ValueError(f"{path}: there is no such file")
 
 
-def stream(seed: int, *key: int) -> np.random.Generator:
-    """Make a generator that depends on the seed and the key alone.
-
-    Examples
-    --------
-    >>> stream(1, 0).integers(9) == stream(1, 0).integers(9)
-    np.True_
-    """
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+stream = stream_rng

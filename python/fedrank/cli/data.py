@@ -1,4 +1,4 @@
-"""``fedrank data``: the paper's data sets, what they are and how to get them."""
+"""``fedrank data``: list, describe and download the data sets of the paper."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -12,12 +12,12 @@ from fedrank.data.download import TIMEOUT, data_folder, fetch, states
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""The paper's data sets: what there is, what may be done with it, and how to get it.
+    help="""List, describe and download the data sets of the paper.
 
     fedrank data list | fedrank data info jester | fedrank data fetch jester maine
 
-    Files are kept in a folder for each set, inside the data folder: --folder, or else the
-    environment variable FEDRANK_DATA, or else the cache folder of your system.""",
+    Each data set has its own folder inside the data folder, which is --folder, or the
+    environment variable FEDRANK_DATA, or the cache folder of the system.""",
 )
 
 Folder = Annotated[
@@ -26,16 +26,16 @@ Folder = Annotated[
         "--folder",
         "--out",
         show_default=False,
-        help="The data folder; by default FEDRANK_DATA, or the cache folder of your system.",
+        help="Data folder; by default FEDRANK_DATA, or the cache folder of the system.",
     ),
 ]
 
 
 @app.command("list")
 def list_sets(folder: Folder = None, as_json: output.JsonOption = False) -> None:
-    """List the data sets, and whether they are here.
+    """List the data sets and their states.
 
-    Verified means that every file is here and has the size and the SHA-256 of the catalogue.
+    Verified means that every file exists and has the size and the SHA-256 of the catalogue.
     """
     rows = [
         {
@@ -53,11 +53,11 @@ def list_sets(folder: Folder = None, as_json: output.JsonOption = False) -> None
         return
     cells = [[f"{v:,}" if isinstance(v, int) else v for v in row.values()] for row in rows]
     output.show(f"Data sets in {folder or data_folder()}", list(rows[0]), cells)
-    typer.echo("more of one: fedrank data info NAME")
+    typer.echo("details: fedrank data info NAME")
 
 
 def summary(files: dict[str, str]) -> str:
-    """One word for a set.
+    """Return one word for the state of a data set.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def info(
     folder: Folder = None,
     as_json: output.JsonOption = False,
 ) -> None:
-    """Tell all about a data set: home, size, SHA-256, citation, licence, and if it is here.
+    """Show a data set: home page, size, SHA-256, citation, licence and state.
 
     Example: fedrank data info jester
     """
@@ -93,7 +93,7 @@ def info(
 
 
 def facts_of(entry: DataSet, found: dict[str, str], place: Path) -> list[tuple[str, str]]:
-    """Lines of a key and a value."""
+    """Return the facts about a data set, as keys and values."""
     lines = [
         ("name", entry.name),
         ("what", entry.title),
@@ -122,23 +122,24 @@ def fetch_sets(
     names: Annotated[list[str], typer.Argument(help="Names that `fedrank data list` shows.")],
     folder: Folder = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Overwrite files that are here but wrong.")
+        bool, typer.Option("--replace", help="Overwrite existing files with another content.")
     ] = False,
     timeout: Annotated[
         float, typer.Option(min=0.001, help="Seconds that a server may be silent.")
     ] = TIMEOUT,
     as_json: output.JsonOption = False,
 ) -> None:
-    """Download data sets, verify them, and print where their files are.
+    r"""Download data sets, verify them, and print the paths of their files.
 
-    What is here already is verified and not downloaded again. A download that breaks off is
-    continued by the same command. A file gets its name only when its size and SHA-256 are
-    right. Without a network, the message says what to download by hand and where to put it.
+    Existing files are verified and not downloaded again. A file gets its name only when its size
+    and SHA-256 are right; a download that breaks off starts from the beginning next time. Without
+    a network, the message says what to download by hand and where to put it. Downloads need pip
+    install 'fedrank\[data]'.
 
     Example: fedrank data fetch sushi jester --folder data
     """
     for name in names:
-        data_set(name)  # a misspelt name is refused before anything is downloaded
+        data_set(name)  # refuse an unknown name before anything is downloaded
     paths = {name: fetch(name, folder, replace, timeout) for name in names}
     if as_json:
         found = {name: {file: str(path) for file, path in p.items()} for name, p in paths.items()}

@@ -1,4 +1,4 @@
-"""``fedrank demo``: the main job on made-up rankings, ending in tables and a picture."""
+"""``fedrank demo``: a federated consensus of simulated rankings, with tables and a picture."""
 
 import time
 from pathlib import Path
@@ -16,26 +16,28 @@ from fedrank.protocol.federate import federate
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.rankings.complete import Rankings
 
-SHOWN = 10  # items of the consensus in the table
+TOP = 10  # items in the table of the consensus
 
 
 def demo(
-    items: Annotated[int, typer.Option(min=1, help="Items to rank.")] = 978,
-    clients: Annotated[int, typer.Option(min=1, help="Parties that hold rankings.")] = 10,
-    samples: Annotated[int, typer.Option(min=1, help="Rankings at each party.")] = 50,
-    phi: Annotated[float, typer.Option(min=0, max=1, help="Dispersion of the rankings.")] = 0.6,
-    dropouts: Annotated[int, typer.Option(min=0, help="Parties that vanish half-way.")] = 2,
+    items: Annotated[int, typer.Option(min=1, help="Number of items.")] = 978,
+    clients: Annotated[int, typer.Option(min=1, help="Number of clients that hold rankings.")] = 10,
+    samples: Annotated[int, typer.Option(min=1, help="Number of rankings per client.")] = 50,
+    phi: Annotated[
+        float, typer.Option(min=0, max=1, help="Dispersion of the rankings, from 0 to 1.")
+    ] = 0.6,
+    dropouts: Annotated[int, typer.Option(min=0, help="Number of clients that drop out.")] = 2,
     seed: output.SeedOption = 0,
     picture: Annotated[
-        Path | None, typer.Option(help="Where to draw the picture (PNG, SVG or PDF).")
+        Path | None, typer.Option(help="Write a picture to this PNG, SVG or PDF file.")
     ] = None,
     out: output.OutOption = None,
     as_document: output.JsonOption = False,
 ) -> None:
-    """Find a federated consensus of made-up rankings, with secure aggregation and dropouts.
+    r"""Compute a federated consensus of simulated rankings, with secure aggregation and dropouts.
 
-    Real keys, shares and masked messages, all in this process. Ends with two tables and, with
-    --picture, a picture (needs the extra: pip install 'fedrank[plot]').
+    Keys, shares and masked messages are real, but all parties run in this process. Prints two
+    tables; --picture also draws a picture (needs pip install 'fedrank\[plot]').
 
     Example: fedrank demo --items 200 --clients 12 --dropouts 3 --picture demo.png
     """
@@ -44,8 +46,8 @@ def demo(
     least = max(3, 2 * clients // 3 + 1)
     if clients - dropouts < least:
         raise ValueError(
-            f"--clients {clients} with --dropouts {dropouts} leaves too few: "
-            f"at least {least} must stay"
+            f"--clients {clients} with --dropouts {dropouts} leaves {max(0, clients - dropouts)} "
+            f"clients, but at least {least} must stay"
         )
     if picture:
         from fedrank import plots  # noqa: PLC0415  an extra, slow to load
@@ -61,7 +63,7 @@ def demo(
     if not as_document:
         typer.echo(
             f"{clients} clients rank {items} genes, {samples} rankings each "
-            f"(Mallows, phi = {phi}); {dropouts} of them vanish before they send their input"
+            f"(Mallows, phi = {phi}); {dropouts} of them drop out before they send their input"
         )
     result = federate(parties, "borda", phi=min(phi, 0.99), dropouts=lost, rng=rng)
     costs = measure(result, data, center[0], samples)
@@ -70,12 +72,12 @@ def demo(
         axes = plots.consensus(result, parties)
         axes.set_title(
             f"{len(result.survivors)} clients, {samples} rankings each, around the consensus\n"
-            "found without seeing them"
+            "computed without seeing them"
         )
         plots.save(axes, picture)
     if not as_document:
         hidden = center[0].tolist()
-        output.show_places("Federated consensus", result.consensus, SHOWN, hidden_place=hidden)
+        output.show_places("Federated consensus", result.consensus, TOP, hidden_place=hidden)
         show(costs)
         output.say_where(out, "consensus")
         output.say_where(picture, "picture")
@@ -84,7 +86,7 @@ def demo(
 def measure(
     result: FederatedConsensus, data: Rankings, center: NDArray[np.int32], samples: int
 ) -> dict[str, Any]:
-    """Tell how good the consensus is, what it cost, and who took part."""
+    """Return how good the consensus is, what it cost, and which clients took part."""
     start = time.perf_counter()
     central = aggregate(data, "borda", rng=0)
     seconds = time.perf_counter() - start
@@ -108,15 +110,15 @@ def measure(
 
 
 def show(costs: dict[str, Any]) -> None:
-    """Print the costs beside those of all rankings in one place."""
+    """Print the costs next to those of the central consensus."""
     ours, theirs = costs["federated"], costs["central"]
     rows: list[tuple[str, str, str]] = [
         ("pairs of items in the wrong order", str(ours["wrong_pairs"]), str(theirs["wrong_pairs"])),
         ("Kemeny score", f"{ours['kemeny_score']:.5f}", f"{theirs['kemeny_score']:.5f}"),
         ("clients in the sum", f"{len(costs['survivors'])} of {costs['clients']}", "all"),
-        ("dropped out", ", ".join(map(str, costs["dropped"])) or "nobody", ""),
+        ("dropped out", ", ".join(map(str, costs["dropped"])) or "none", ""),
         (
-            "bytes a client sends",
+            "bytes per client",
             f"{ours['bytes_up']:,}",
             f"{theirs['bytes_up']:,} (its rankings)",
         ),
@@ -126,4 +128,4 @@ def show(costs: dict[str, Any]) -> None:
             f"{theirs['seconds'] * 1e3:.1f} ms",
         ),
     ]
-    output.show("What it gives and costs", ("", "federated", "all in one place"), rows)
+    output.show("Quality and cost", ("", "federated", "central"), rows)

@@ -20,7 +20,8 @@ def new(
     study: StudyArgument,
     folder: Annotated[Path, typer.Argument(help="Where to write the app.")] = Path("app"),
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Breaks the consensus' ties; afresh by default.")
+        int | None,
+        typer.Option(min=0, help="Random seed for broken ties, for reproducible results."),
     ] = None,
 ) -> None:
     """For the coordinator: write a ready app for a study, with a README of the exact commands."""
@@ -41,8 +42,8 @@ def keys(
 ) -> None:
     """For a trial: make certificates, and a key for every node of a study's roster.
 
-    Whoever holds the folder can be anybody. In earnest, use your own authority's certificates, and
-    let every data holder make its own key and send you the public half.
+    The holder of the folder can act as any party. In production, use your own authority's
+    certificates, and let every data holder make its own key and send you the public half.
     """
     from fedrank.transport.flower.keys import write_keys  # noqa: PLC0415  of an extra
 
@@ -54,21 +55,23 @@ def keys(
 def join(
     superlink: Annotated[str, typer.Option(help="The SuperLink's address, host:port.")],
     root_certificates: Annotated[
-        Path, typer.Option(help="Certificate of the authority that vouches for the SuperLink.")
+        Path, typer.Option(help="Certificate of the authority that signed the SuperLink's.")
     ],
     key: Annotated[Path, typer.Option(help="This node's private key.")],
     config: Annotated[Path, typer.Option(help="The agent's configuration.")] = Path("agent.toml"),
     socket: Annotated[
         Path | None,
-        typer.Option(help="Socket of an agent that runs already, as another user; starts none."),
+        typer.Option(
+            help="Socket of an agent that already runs, as another user; no agent is started."
+        ),
     ] = None,
     home: Annotated[Path, typer.Option(help="Flower's folder.")] = Path("flower"),
 ) -> None:
     """For a data holder: start the agent and a SuperNode, until stopped.
 
-    No telemetry, no update check, no installing; TLS always; the app's process is reached on this
-    machine only. The coordinator's code runs as you, and can read what you can: in earnest, run the
-    agent as another user, and name its --socket here.
+    No telemetry, no update check, no installing of packages; always TLS. The app's process can be
+    reached on this machine only. The coordinator's code runs with your permissions: in production,
+    run the agent as another user, and give its --socket here.
     """
     from fedrank.transport.flower.join import join as start  # noqa: PLC0415  of an extra
 

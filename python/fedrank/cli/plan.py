@@ -1,4 +1,4 @@
-"""``fedrank plan``: how many rankings each party needs, and what it will cost."""
+"""``fedrank plan``: how many rankings each client needs, and how much it sends."""
 
 from dataclasses import asdict
 from enum import StrEnum
@@ -15,11 +15,11 @@ from fedrank.planning.plan import plan as find
 from fedrank.schemes import Borda, Lehmer
 
 PHIS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-PATIENCE = 5.0  # seconds that need no announcement
+ANNOUNCED_SECONDS = 5.0  # a search that takes longer is announced
 
 
 class Method(StrEnum):
-    """What is planned for."""
+    """The scheme to plan for."""
 
     BORDA = "borda"
     LEHMER = "lehmer"
@@ -27,31 +27,34 @@ class Method(StrEnum):
 
 
 def plan(
-    items: Annotated[int, typer.Option(min=1, help="Items to rank.")],
-    clients: Annotated[int, typer.Option(min=1, help="Parties that hold rankings.")],
+    items: Annotated[int, typer.Option(min=1, help="Number of items.")],
+    clients: Annotated[int, typer.Option(min=1, help="Number of clients that hold rankings.")],
     phi: Annotated[
         float | None,
-        typer.Option(help="Dispersion, from 0 to 1. Leave it out if unknown: a table over phi."),
+        typer.Option(help="Dispersion, from 0 to 1; by default a table of values from 0.1 to 0.8."),
     ] = None,
     delta: Annotated[
-        float, typer.Option(help="Admitted chance of not finding the true order.")
+        float, typer.Option(help="Allowed probability of missing the true order.")
     ] = 0.05,
     distance: Annotated[
         float | None,
-        typer.Option(help="Plan for this mean Kendall distance at most, instead of --delta."),
+        typer.Option(help="Allowed mean Kendall distance to the true order, instead of --delta."),
     ] = None,
-    method: Annotated[Method, typer.Option(help="What the parties send.")] = Method.BORDA,
-    limit: Annotated[int, typer.Option(min=1, help="Most rankings a party to try.")] = LIMIT,
+    method: Annotated[Method, typer.Option(help="What the clients send.")] = Method.BORDA,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Largest number of rankings per client to try.")
+    ] = LIMIT,
     picture: Annotated[
-        Path | None, typer.Option(help="Draw success against rankings a party (PNG, SVG, PDF).")
+        Path | None,
+        typer.Option(help="Draw success against rankings per client, to this PNG, SVG or PDF."),
     ] = None,
     seed: output.SeedOption = 0,
     as_document: output.JsonOption = False,
 ) -> None:
-    """Find how many rankings each party needs, by simulation, and what they will send.
+    """Find by simulation how many rankings each client needs, and how much it sends.
 
-    Beside it stand the paper's theorems, whose constants are far above what is needed. A
-    search that takes longer than a few seconds says first how long it will be.
+    The table also shows the paper's theorems, whose constants are far larger than necessary. A
+    search that takes longer than a few seconds prints an estimate of its time first.
 
     Example: fedrank plan --items 978 --clients 10 --phi 0.6
     """
@@ -74,7 +77,7 @@ def plan(
         return
     show(found, items, clients, delta, distance)
     rows = [[name, f"{bits:,}", f"{-(-bits // 8):,}"] for name, bits in sizes.items()]
-    output.show("What a client's message takes", ["scheme", "bits", "bytes"], rows)
+    output.show("Message per client", ["scheme", "bits", "bytes"], rows)
     if picture is not None:
         output.say_where(picture, "picture")
 
@@ -89,22 +92,22 @@ def one(
     limit: int,
     seed: int,
 ) -> tuple[Plan, dict[str, Any]]:
-    """Plan for one method and dispersion; say first how long it will be."""
+    """Plan for one method and dispersion; announce a long search."""
     goal: dict[str, Any] = {"delta": delta, "distance": distance, "limit": limit}
     seconds = estimate(method, items, phi, clients, **goal)
-    if seconds > PATIENCE:
+    if seconds > ANNOUNCED_SECONDS:
         took = f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{seconds:.0f} seconds"
-        typer.echo(f"{method}, phi = {phi}: this will take about {took}", err=True)
+        typer.echo(f"{method}, phi = {phi}: this takes about {took}", err=True)
     found = find(method, items, phi, clients, rng=seed, **goal)
     if distance is None:
         proved = theorem(method, items, phi, clients, delta)
     else:
-        proved = none("the theorems are on recovery, not on distance")
+        proved = none("the theorems bound the probability of recovery, not the distance")
     return found, {"theory": proved, "estimated_seconds": seconds}
 
 
 def theorem(method: str, items: int, phi: float, clients: int, delta: float) -> dict[str, Any]:
-    """Tell what the theorem asks for; or why none applies."""
+    """Return the number of rankings by the theorem, or why no theorem applies."""
     try:
         told = theory.samples(method, items, phi, delta, clients)
     except theory.NoTheoremError as error:
@@ -113,12 +116,12 @@ def theorem(method: str, items: int, phi: float, clients: int, delta: float) -> 
 
 
 def none(problem: str) -> dict[str, Any]:
-    """Tell that there is no theorem, and why."""
+    """Return that no theorem applies, and why."""
     return {"theorem": None, "printed": None, "proved": None, "problem": problem}
 
 
 def messages(items: int, clients: int, plans: list[Plan]) -> dict[str, int]:
-    """Bits of a client's message, by scheme, for as many rankings as were planned."""
+    """Return the bits of a client's message by scheme, for the planned number of rankings."""
     samples = max((plan.samples or 1 for plan in plans), default=1)
     schemes: dict[str, Borda | Lehmer] = {
         "Borda": Borda(items, clients),
@@ -141,12 +144,12 @@ def show(
     delta: float,
     distance: float | None,
 ) -> None:
-    """Print practice beside theory."""
+    """Print the plans next to the theorems."""
     if distance is None:
         goal = f"the true order with probability {1 - delta:g}"
     else:
         goal = f"a mean Kendall distance of {distance:g}"
-    columns = ["scheme", "phi", "rankings a client", "surely", "by the theorem", "time"]
+    columns = ["scheme", "phi", "rankings per client", "range", "by the theorem", "time"]
     rows = []
     for plan, others in found:
         settled = f"{plan.at_least}…{plan.at_most or ''}"

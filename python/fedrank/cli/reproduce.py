@@ -1,4 +1,4 @@
-"""``fedrank reproduce``: the paper's figures, made again."""
+"""``fedrank reproduce``: the figures of the paper."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,32 +11,43 @@ from fedrank.cli import _output as output
 def reproduce(
     figures: Annotated[
         list[str] | None,
-        typer.Argument(help="Figures or groups of them: all, synthetic, real, beyond, sushi, …"),
+        typer.Argument(
+            help="Figures or groups: all, synthetic, real, beyond, sushi, …; all by default."
+        ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for tables and pictures.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder to write tables and pictures to.")] = Path(
         "out/results"
     ),
     data: Annotated[
-        Path | None, typer.Option(help="Folder of the real data, as 'fedrank data fetch' fills it.")
+        Path | None,
+        typer.Option(
+            help="Folder with the real data, as in 'fedrank data fetch --folder'; by default "
+            "FEDRANK_DATA, or the cache folder of the system."
+        ),
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option(min=1, help="Of each point; the paper's 100 by default.")
+        int | None,
+        typer.Option(
+            min=1, help="Repetitions per point; by default those of the figure, mostly 100."
+        ),
     ] = None,
     seed: output.SeedOption = 0,
-    pictures: Annotated[bool, typer.Option(help="Draw them (needs the extra 'plot').")] = True,
+    pictures: Annotated[
+        bool, typer.Option(help="Draw pictures (needs pip install 'fedrank\\[plot]').")
+    ] = True,
     show: Annotated[
-        bool, typer.Option("--list", help="List the figures and their titles, and stop.")
+        bool, typer.Option("--list", help="List the figures and their titles, and exit.")
     ] = False,
     as_document: output.JsonOption = False,
 ) -> None:
-    """Make the paper's figures: a tidy CSV of each, and a PNG and an SVG.
+    """Compute the figures of the paper: a tidy CSV, a PNG and an SVG per figure.
 
     The paper's own methods appear under their numbers: Algorithm 1 (Borda, centralized),
     Algorithm 2 (Borda, quantized) and Algorithm 3 (Lehmer).
 
-    Without a name, all of them; figures whose data are not at hand are passed over, and the end
-    says how to get them. What is computed already is kept: stop it when you like, and run the
-    same command again. The synthetic set takes about a minute on two cores.
+    Without a name, all figures are made; those whose data are missing are skipped, and a message
+    says how to get the data. Results are kept: after an interruption, the same command continues.
+    The synthetic figures take about a minute on two cores.
 
     Example: fedrank reproduce synthetic --out results
     """
@@ -66,7 +77,7 @@ def reproduce(
         return
     rows = [(each.name, each.table) for each in made if each.table]
     if rows:
-        output.show("Made", ("figure", "table, with its pictures beside it"), rows)
+        output.show("Figures", ("figure", "table, with the pictures next to it"), rows)
     for each in made:
         if each.problem:
-            typer.echo(output.printable(f"{each.name} was passed over: {each.problem}"))
+            typer.echo(output.printable(f"{each.name} was skipped: {each.problem}"))

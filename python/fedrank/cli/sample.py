@@ -1,4 +1,4 @@
-"""``fedrank sample``: rankings scattered around a center."""
+"""``fedrank sample``: random rankings of a Mallows model."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from enum import StrEnum
@@ -14,14 +14,14 @@ from fedrank._progress import Progress
 from fedrank._validation import as_phi, check_items
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
-from fedrank.data._files import is_number
+from fedrank.data._cells import is_number
 from fedrank.data.ballots import choice_columns
 from fedrank.mallows import Mallows
 from fedrank.rankings.complete import Rankings
 
-BLOCK = 1000  # rows written at a time
-MOST_ITEMS = 2**24
-MOST_CELLS = 2**30  # of all rankings: 4 GiB of ranks
+BLOCK_ROWS = 1000  # rows written at a time
+MAX_ITEMS = 2**24
+MAX_CELLS = 2**30  # cells of all rankings: 4 GiB of ranks
 
 
 class Form(StrEnum):
@@ -34,38 +34,39 @@ class Form(StrEnum):
 def sample(
     items: Annotated[
         int | None,
-        typer.Option(
-            min=1, max=MOST_ITEMS, help="Number of items; item-0 is the best of the center."
-        ),
+        typer.Option(min=1, max=MAX_ITEMS, help="Number of items; the center has item-0 first."),
     ] = None,
     labels: Annotated[
-        Path | None, typer.Option(help="File of the center's labels, one a line, best first.")
+        Path | None,
+        typer.Option(help="File with the labels of the center, one per line, best first."),
     ] = None,
     center: Annotated[
-        str | None, typer.Option(help="The center's labels, best first, with commas between.")
+        str | None, typer.Option(help="Labels of the center, best first, separated by commas.")
     ] = None,
     phi: Annotated[
-        float, typer.Option(min=0, max=1, help="Dispersion: 0 the center only, 1 uniform.")
+        float,
+        typer.Option(min=0, max=1, help="Dispersion, from 0 (the center only) to 1 (uniform)."),
     ] = 0.6,
-    size: Annotated[int, typer.Option(min=1, help="How many rankings.")] = 100,
+    size: Annotated[int, typer.Option(min=1, help="Number of rankings.")] = 100,
     seed: output.SeedOption = 0,
     form: Annotated[
-        Form, typer.Option("--as", help="A column an item (ranks), or items best first (orders).")
+        Form,
+        typer.Option("--as", help="One column per item (ranks), or the items best first (orders)."),
     ] = Form.RANKS,
     as_json: output.JsonOption = False,
     out: Annotated[
-        Path | None, typer.Option(help="Write to this .csv or .json; otherwise to the screen.")
+        Path | None, typer.Option(help="Write to this .csv or .json file; printed by default.")
     ] = None,
 ) -> None:
-    """Draw rankings from a Mallows model, as a table that the other commands read.
+    """Draw rankings from a Mallows model and write a table that the other commands read.
 
-    A ranking is the less likely, by a factor phi a pair, the more pairs of items
-    it orders otherwise than the center.
+    Each pair of items that a ranking orders differently from the center makes the
+    ranking less likely by a factor phi.
 
     Example: fedrank sample --items 20 --phi 0.8 --size 500 --out votes.csv
     """
     output.check_out(out)
-    check_size(items or 1, size)  # before as many labels are made
+    check_size(items or 1, size)  # before the labels are made
     names = center_labels(items, labels, center)
     check_size(len(names), size)
     model = Mallows(as_phi(phi), center=Rankings(np.arange(len(names)), names))
@@ -84,26 +85,27 @@ def sample(
 
 
 def check_size(items: int, size: int) -> None:
-    """Refuse more than fits into memory.
+    """Refuse more rankings than fit into memory.
 
     Examples
     --------
     >>> check_size(1000, 2_000_000)
     Traceback (most recent call last):
-    ValueError: --size 2000000 rankings of 1000 items are too many: at most 1073741
+    ValueError: --size 2000000 is too large: at most 1073741 rankings of 1000 items fit into memory
     """
-    if items * size > MOST_CELLS:
+    if items * size > MAX_CELLS:
         raise ValueError(
-            f"--size {size} rankings of {items} items are too many: at most {MOST_CELLS // items}"
+            f"--size {size} is too large: "
+            f"at most {MAX_CELLS // items} rankings of {items} items fit into memory"
         )
 
 
 def center_labels(
     items: int | None, labels: Path | None, center: str | None
 ) -> tuple[Hashable, ...]:
-    """Labels of the center, best first."""
+    """Return the labels of the center, best first."""
     if sum(given is not None for given in (items, labels, center)) != 1:
-        raise ValueError("give one of --items N, --labels FILE and --center a,b,c")
+        raise ValueError("pass exactly one of --items N, --labels FILE and --center a,b,c")
     if items is not None:
         width = len(str(items - 1))
         return tuple(f"item-{item:0{width}}" for item in range(items))
@@ -117,18 +119,18 @@ def center_labels(
 
 
 def check_labels(names: Sequence[str]) -> None:
-    """Refuse labels by which a table would be taken for something else when read back."""
+    """Refuse labels with which the table would be read as another layout."""
     for name in names:
         if not name:
-            raise ValueError("a label is empty: give every item a name")
+            raise ValueError("item labels must not be empty")
         if is_number(name):
-            raise ValueError(f"label {name!r} would be taken for a position: use words")
+            raise ValueError(f"label {name!r} would be read as a position: use words")
         if name.startswith("#") or set(name) & set("\t;") or choice_columns([name]):
-            raise ValueError(f"label {name!r} would not be read back as one: rename it")
+            raise ValueError(f"label {name!r} would not be read as a label: rename it")
 
 
 def document(rankings: Rankings, form: Form, phi: float, seed: int) -> Iterator[str]:
-    """Give the rankings and where they come from as JSON."""
+    """Return the rankings and their parameters as JSON."""
     known = {"version": fedrank.__version__, "phi": phi, "seed": seed}
     yield output.as_json(
         known | {"items": list(rankings.items), form.value: written(rankings, form)}
@@ -136,18 +138,18 @@ def document(rankings: Rankings, form: Form, phi: float, seed: int) -> Iterator[
 
 
 def lines(rankings: Rankings, form: Form) -> Iterator[str]:
-    """Give the rankings as CSV, a block at a time."""
+    """Yield the rankings as CSV, one block of rows at a time."""
     places = [f"place {place}" for place in range(rankings.n)]
     yield output.as_csv([rankings.items if form is Form.RANKS else places])
-    starts = range(0, len(rankings), BLOCK)
+    starts = range(0, len(rankings), BLOCK_ROWS)
     with Progress("writing", len(starts)) as progress:
         for start in starts:
-            yield output.as_csv(written(rankings[start : start + BLOCK], form))
+            yield output.as_csv(written(rankings[start : start + BLOCK_ROWS], form))
             progress.advance()
 
 
 def written(rankings: Rankings, form: Form) -> list[list[Any]]:
-    """Rows of positions, or of labels best first."""
+    """Return rows of positions, or of labels, best first."""
     matrix: NDArray[Any] = rankings.ranks
     if form is Form.ORDERS:
         matrix = np.array(rankings.items, dtype=object)[rankings.orders()]

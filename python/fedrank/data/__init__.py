@@ -1,10 +1,10 @@
-"""Readers: files on a disk in, `fedrank.Rankings` out; and a catalogue of files to fetch.
+"""Readers that turn files into `fedrank.Rankings`, and a catalogue of data sets to download.
 
-Every reader returns complete rankings. Where a file leaves ties or gaps, the reader's
-docstring states the rule that fills them, and ``rng=`` makes it repeatable; with
-``complete=False`` PrefLib and ballots keep them, as `fedrank.PartialRankings`. A bad file is a
-ValueError that names the file, the line, the value at fault and the mend. `CATALOGUE` tells
-of the paper's data sets, and `fetch` gets them.
+Readers return complete rankings. Where a file has ties or gaps, the reader's docstring states the
+rule that orders them, and ``rng=`` makes it reproducible; with ``complete=False``, PrefLib files
+and ballots keep them, as `fedrank.PartialRankings`. An invalid file raises
+`fedrank.exceptions.InputError` with the file, the line, the value at fault and the remedy.
+`CATALOGUE` lists the data sets of the paper, and `fetch` downloads them.
 """
 
 from fedrank.data.auto import read

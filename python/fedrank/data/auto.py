@@ -1,4 +1,4 @@
-"""One reader for all: looks at the name and the first lines."""
+"""One reader for all layouts, which it recognises by the name and the first lines."""
 
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -7,22 +7,14 @@ from typing import Literal, TypeAlias, overload
 
 from fedrank._random import RNG
 from fedrank.data import preflib, tables
-from fedrank.data._files import (
-    SHEETS,
-    PathLike,
-    Row,
-    csv_rows,
-    fail,
-    first_line,
-    is_number,
-    open_text,
-    rereadable,
-    sheet_rows,
-)
-from fedrank.data.ballots import BLT_HEAD, choice_columns, read_ballots
+from fedrank.data._cells import SHEETS, Row, csv_rows, is_number, sheet_rows
+from fedrank.data._text import PathLike, fail, first_line, open_text, rereadable
+from fedrank.data.ballots import choice_columns, read_ballots
+from fedrank.data.blt import BLT_HEAD
 from fedrank.data.expression import read_expression
 from fedrank.data.jester import read_jester
 from fedrank.data.sushi import read_sushi
+from fedrank.exceptions import Remedy
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings, PartialRankings
 
@@ -37,21 +29,22 @@ def read(path: PathLike, rng: RNG = None, complete: bool = True) -> AnyRankings:
     """Read a file of any known layout.
 
     The suffix decides for PrefLib (soc, soi, toc, toi), Sushi (order), Jester (zip) and BLT.
-    Otherwise the beginning does: a PrefLib header; the two numbers of a BLT profile; columns
-    called "1st choice" or "rank1" (ballots); a named column of names beside numbers
-    (expression); a spreadsheet without a header (Jester). All else is a table: of orders if
-    its first row is not of numbers, of ranks if that is a permutation from 0 or from 1, and
-    of scores otherwise; one of a single column is refused. Call the layout's own reader where
-    this guess is wrong or an option is wanted.
+    Otherwise the beginning decides: a PrefLib header; the two numbers of a BLT profile; columns
+    called "1st choice" or "rank1" (ballots); a named column of names next to numbers
+    (expression); a spreadsheet without a header (Jester). Any other file is a table: of orders
+    if its first row is not numeric, of ranks if that row is a permutation from 0 or from 1,
+    and of scores otherwise. A table of one column is refused. Call the reader of the layout
+    where this guess is wrong or an option is needed.
 
     Parameters
     ----------
     path : str or path
         The file.
     rng : None, int or numpy.random.Generator
-        Where ties and gaps are filled from, as each reader states.
+        Random seed or generator, for ties and gaps, as each reader states.
     complete : bool
-        Whether to fill them. False keeps them, of PrefLib files and ballots.
+        Whether to order ties and gaps at random. False keeps them, for PrefLib files and
+        ballots only.
 
     Returns
     -------
@@ -59,8 +52,8 @@ def read(path: PathLike, rng: RNG = None, complete: bool = True) -> AnyRankings:
 
     Raises
     ------
-    ValueError
-        If the file is broken, or of no known layout, or one whose ties cannot be kept.
+    fedrank.exceptions.InputError
+        If the file is broken, has no known layout, or has one whose ties cannot be kept.
 
     Examples
     --------
@@ -72,18 +65,18 @@ def read(path: PathLike, rng: RNG = None, complete: bool = True) -> AnyRankings:
     PartialRankings: 4 rankings of 3 items (Ann, Bob, Cy)
     """
     suffix = Path(Path(path).name.lower().removesuffix(".gz")).suffix
-    with rereadable(path) as file:  # opened to look at, and once more to read
+    with rereadable(path) as file:  # it is opened twice: to find the layout, and to read
         reader = by_suffix(suffix) or by_content(file, suffix)
         if complete:
             return reader(file, rng)
         if reader not in (preflib.read_preflib, ballots):
-            fail(path, None, "ties and gaps are kept of PrefLib files and ballots only")
+            fail(path, None, "ties and gaps can be kept for PrefLib files and ballots only")
         keeping = read_ballots if reader is ballots else preflib.read_preflib
         return keeping(file, complete=False)
 
 
 def by_suffix(suffix: str) -> Reader | None:
-    """Reader of a suffix that leaves no doubt."""
+    """Return the reader of a suffix; None if the suffix does not decide."""
     if suffix[1:] in (*preflib.KINDS, "cat"):
         return preflib.read_preflib
     if suffix == ".blt":
@@ -96,7 +89,7 @@ def by_suffix(suffix: str) -> Reader | None:
 
 
 def by_content(path: PathLike, suffix: str) -> Reader:
-    """Reader of a file that begins like this one."""
+    """Return the reader of a file, judged by its first lines."""
     if suffix in SHEETS:
         top = [*islice(sheet_rows(path, Path(path).read_bytes()), 2)]
     else:
@@ -119,7 +112,7 @@ def by_content(path: PathLike, suffix: str) -> Reader:
 
 
 def is_expression(header: Sequence[str], row: Sequence[str]) -> bool:
-    """Tell whether a table begins with a named column of names beside numbers.
+    """Return whether a table begins with a named column of names next to numbers.
 
     Examples
     --------
@@ -131,19 +124,24 @@ def is_expression(header: Sequence[str], row: Sequence[str]) -> bool:
 
 
 def jester(path: PathLike, _: RNG) -> Rankings:
-    """Read ratings, where nothing is random."""
+    """Read ratings; nothing is random."""
     return read_jester(path)
 
 
 def ballots(path: PathLike, rng: RNG) -> Rankings:
-    """Read ballots by the rules that go without saying."""
+    """Read ballots with the default options."""
     return read_ballots(path, rng=rng)
 
 
 def table(path: PathLike, rng: RNG) -> Rankings:
-    """Read a table whose first row tells what it holds."""
+    """Read a table; its first row decides whether it contains ranks, orders or scores."""
     with tables.open_table(path) as lines:
         opened = tables.split_header(path, lines)
-        if len(opened.header) == 1:  # anything is one: lines of prose, a list of names
-            fail(path, None, "it has one column: if it ranks one item, name its layout (--layout)")
+        if len(opened.header) == 1:  # any text is such a table: prose, a list of names
+            fail(
+                path,
+                None,
+                "the table has one column, so its layout is unclear",
+                remedy=Remedy.NAME_LAYOUT,
+            )
         return tables.from_rows(path, opened, *tables.guess(opened.first), rng=rng)

@@ -1,43 +1,37 @@
-"""Ranked ballots: cast vote records (a row a ballot) and BLT profiles (a line, counted)."""
+"""Ranked ballots: cast vote records with one ballot per row, and BLT profiles."""
 
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NoReturn, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._random import RNG
-from fedrank.data._files import (
+from fedrank._validation import few
+from fedrank.data._blocks import Ballots, Kind
+from fedrank.data._cells import (
     SHEETS,
-    Ballots,
-    Kind,
-    PathLike,
     Row,
     cell_text,
-    count,
     csv_rows,
-    fail,
-    first_line,
     first_repeat,
     first_row,
-    numbered,
-    open_text,
     sheet_rows,
 )
+from fedrank.data._text import PathLike, fail, first_line, numbered, open_text
+from fedrank.data.blt import BLT_HEAD, read_blt
+from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings, PartialRankings
 
 BLANK = ("", "undervote", "skipped", "blank")
 OVERVOTE = "overvote"
-END = -1
+END = -1  # after the candidates of each ballot
 CHOICE = re.compile(r"\b(\d+)(?:st|nd|rd|th)\s+choice\b|^(?:rank|choice)\s*_?(\d+)$", re.I | re.A)
-BLT_HEAD = re.compile(r"\d+\s+\d+", re.A)
-MOST_CANDIDATES = 1 << 20
-
-BLANK_IS_EMPTY = "a blank ballot ranks nothing: leave out keep_blank, or complete=False"
+MAX_COLUMNS_LISTED = 12  # names of columns that an error message lists
 
 
 @overload
@@ -70,46 +64,46 @@ def read_ballots(
     rng: RNG = None,
     complete: bool = True,
 ) -> AnyRankings:
-    """Read ranked ballots, partial or spoilt in places.
+    """Read ranked ballots, which may be incomplete or partly invalid.
 
-    Two layouts are told apart by the first line. A cast vote record (spreadsheet or CSV) has
-    a header and a ballot a row; its choices are the columns called "1st Choice", "rank1",
-    "Choice 2" or the like, and other columns are ignored. A BLT profile begins with the
-    numbers of candidates and seats; then come lines ``count 3 1 2 0``, a line ``0`` and the
-    names, whatever the file is called; ``3=1`` is a tie.
+    The first line distinguishes two layouts. A cast vote record (spreadsheet or CSV) has a
+    header and one ballot per row; its choices are the columns called "1st Choice", "rank1",
+    "Choice 2" or similar, and other columns are ignored. A BLT profile begins with the numbers
+    of candidates and seats; lines ``count 3 1 2 0``, a line ``0`` and the names follow;
+    ``3=1`` is a tie.
 
-    Blanks ("undervote", "skipped", nothing), overvotes and second mentions of a candidate
-    are dropped. The candidates left over, and ties, are ordered uniformly at random, for
-    each ballot on its own, also when a line counts for many, unless they shall stay as they are.
+    Blank choices ("undervote", "skipped", an empty cell), overvotes and second mentions of a
+    candidate are dropped. Candidates that a ballot does not rank, and ties, are ordered
+    uniformly at random, for each ballot independently, unless ``complete`` is False.
 
     Parameters
     ----------
     path : str or path
         The file.
     items : sequence of str, optional
-        The candidates of a cast vote record; by default those named in it, sorted. Give
+        The candidates of a cast vote record; by default those that it names, sorted. Pass
         them where several files must agree.
     choices : sequence of str, optional
-        The columns that hold the choices, first choice first, if their names do not tell.
+        The columns that contain the choices, first choice first, if their names do not show it.
     overvote : {"skip", "stop"}
-        Whether an overvote is passed over, or ends the ballot.
+        Whether an overvote is skipped, or ends the ballot.
     keep_blank : bool
-        Whether a ballot without any valid choice counts, as an entirely random ranking.
+        Whether a ballot without a valid choice counts, as a uniformly random ranking.
     rng : None, int or numpy.random.Generator
-        Where the completions come from.
+        Random seed or generator, for ties and for candidates that a ballot does not rank.
     complete : bool
-        Whether to order them. False keeps ties tied and candidates left over unranked; a blank
-        ballot then cannot be kept.
+        Whether to order tied and unranked candidates. False keeps ties and gaps, and cannot be
+        combined with ``keep_blank``.
 
     Returns
     -------
     rankings : Rankings, or PartialRankings unless complete
-        One row a ballot.
+        One row per ballot.
 
     Raises
     ------
-    ValueError
-        If a line cannot be understood, or no column holds choices.
+    fedrank.exceptions.InputError
+        If a line is not valid, or no column contains choices.
 
     Examples
     --------
@@ -123,10 +117,18 @@ def read_ballots(
     if complete:
         ballots = Ballots(path, Rankings, rng)
         return read_into(ballots, items, choices, overvote, keep_blank)
-    if keep_blank:
-        raise ValueError(BLANK_IS_EMPTY)
+    refuse_blank(keep_blank)
     partial = Ballots(path, PartialRankings, rng)
     return read_into(partial, items, choices, overvote, keep_blank)
+
+
+def refuse_blank(keep_blank: bool) -> None:
+    """Refuse to keep blank ballots as partial rankings."""
+    if keep_blank:
+        raise InputError(
+            "a blank ballot cannot be kept as a partial ranking, because it ranks no item",
+            remedy=Remedy.OMIT_KEEP_BLANK,
+        )
 
 
 def read_into(
@@ -150,15 +152,16 @@ def read_into(
             fail(
                 path,
                 1,
-                "a BLT profile names its own candidates: leave them (--candidates) and choices out",
+                "a BLT profile names its candidates and has no columns",
+                remedy=Remedy.OMIT_ITEMS,
             )
         return read_blt(ballots, numbered(lines), keep_blank)
 
 
 def stops(overvote: str) -> bool:
-    """Tell whether an overvote ends a ballot."""
+    """Return whether an overvote ends a ballot."""
     if overvote not in ("skip", "stop"):
-        raise ValueError(f'overvote must be "skip" or "stop", not {overvote!r}')
+        raise InputError(f'overvote must be "skip" or "stop", not {overvote!r}', value=overvote)
     return overvote == "stop"
 
 
@@ -177,19 +180,19 @@ def read_records(
     found = [] if items is None else [str(item) for item in items]
     twice = first_repeat(found)
     if twice is not None:
-        raise ValueError(f"item {twice!r} is given twice: every candidate needs a name of its own")
+        raise InputError(f"candidates must differ, but {twice!r} is given twice", value=twice)
     index = {name: i for i, name in enumerate(found)}
-    chosen = array("i")  # every ballot's candidates, best first, and END
+    chosen = array("i")  # the candidates of all ballots, best first, each ballot followed by END
     for line, cells in rows:
         ballot: dict[int, None] = {}  # a set that keeps its order
         for choice in valid(path, line, cells, columns, stop):
             if items is not None and choice not in index:
-                fail(path, line, f"{choice!r} is not one of the items {', '.join(found[:6])}")
+                fail(path, line, f"{choice!r} is not one of the items {few(found)}", value=choice)
             ballot[index.setdefault(choice, len(index))] = None
         if ballot or keep_blank:
             chosen.extend((*ballot, END))
     if not index:
-        fail(path, None, "there is no valid choice in it")
+        fail(path, None, "no ballot has a valid choice")
     names = sorted(index) if items is None else found
     for row in record_scores(chosen, {index[name]: i for i, name in enumerate(names)}):
         ballots.add(row)
@@ -197,7 +200,7 @@ def read_records(
 
 
 def record_scores(chosen: Iterable[int], items: dict[int, int]) -> Iterator[NDArray[np.float64]]:
-    """Scores of each ballot: minus the place, minus infinity if unranked.
+    """Yield the scores of each ballot: minus the position, minus infinity if not ranked.
 
     Examples
     --------
@@ -217,7 +220,7 @@ def record_scores(chosen: Iterable[int], items: dict[int, int]) -> Iterator[NDAr
 def valid(
     path: PathLike, line: int | None, cells: Sequence[Any], columns: Sequence[int], stop: bool
 ) -> list[str]:
-    """Choices of a ballot that name a candidate, best first.
+    """Return the choices of a ballot that name a candidate, best first.
 
     Examples
     --------
@@ -226,7 +229,7 @@ def valid(
     ['Ann']
     """
     if len(cells) <= max(columns):
-        fail(path, line, f"{len(cells)} columns where at least {max(columns) + 1} are due")
+        fail(path, line, f"the row has {len(cells)} columns, not at least {max(columns) + 1}")
     found = []
     for choice in (cell_text(cells[column]) for column in columns):
         word = choice.lower()
@@ -238,7 +241,7 @@ def valid(
 
 
 def choice_columns(header: Sequence[str]) -> list[int]:
-    """Columns of the choices, the first choice first.
+    """Return the columns of the choices, the first choice first.
 
     Examples
     --------
@@ -252,11 +255,11 @@ def choice_columns(header: Sequence[str]) -> list[int]:
 def find_columns(
     path: PathLike, line: int | None, header: Sequence[str], choices: Sequence[str] | None
 ) -> list[int]:
-    """Columns of these names, spaces around them aside, or those whose names tell."""
-    there = ", ".join(map(repr, header[:12]))
+    """Return the columns with the given names, or those whose names say that they are choices."""
+    there = ", ".join(map(repr, header[:MAX_COLUMNS_LISTED]))
     for name in choices or ():
         if name.strip() not in header:
-            fail(path, line, f"there is no column {name!r}; there are {there}")
+            fail(path, line, f"there is no column {name!r}; the columns are {there}", value=name)
     if choices is None:
         columns = choice_columns(header)
     else:
@@ -265,61 +268,7 @@ def find_columns(
         fail(
             path,
             line,
-            f"no column holds choices among {there}: name them with choices=[…] (--choices)",
+            f"none of the columns {there} has a name that says it contains choices",
+            remedy=Remedy.NAME_CHOICES,
         )
     return columns
-
-
-def read_blt(ballots: Ballots[Kind], lines: Iterator[tuple[int, str]], keep_blank: bool) -> Kind:
-    """Read a profile with counts."""
-    path = ballots.path
-    line, head = next(lines)
-    n = int(head.split()[0][:16])
-    if n > MOST_CANDIDATES:
-        fail(path, line, f"{n} candidates are too many: is this a profile?")
-    for line, text in lines:
-        if text == "0":
-            break
-        if text.startswith('"'):
-            fail_unended(path, line)
-        if text.startswith("-"):
-            fail(path, line, f"{text!r} withdraws candidates: take them out of the file first")
-        votes, *choices = text.split()
-        if not choices or choices.pop() != "0":
-            fail(path, line, f"{text[:60]!r} does not end with 0: is it cut short?")
-        row = blt_scores(path, line, choices, n)
-        voters = count(path, line, votes, "a count")
-        if keep_blank or (row > -np.inf).any():
-            ballots.add(row, voters)
-    else:
-        fail_unended(path, line)
-    rest = list(lines)
-    names = [text.removeprefix('"').removesuffix('"').strip() for _, text in rest]
-    if not n <= len(names) <= n + 1:  # a title may follow
-        fail(
-            path,
-            rest[-1][0] if rest else line,
-            f"{n} candidates are announced but {len(names)} named",
-        )
-    twice = first_repeat(names[:n])
-    if twice is not None:
-        fail(path, None, f"two candidates are called {twice!r}: rename one")
-    return ballots.rankings(names[:n])
-
-
-def fail_unended(path: PathLike, line: int) -> NoReturn:
-    """Refuse a profile that is cut short."""
-    fail(path, line, "the ballots do not end with a line '0': the file is cut short")
-
-
-def blt_scores(path: PathLike, line: int, choices: list[str], n: int) -> NDArray[np.float64]:
-    """Scores of one line: minus the place, minus infinity if unranked."""
-    row = np.full(n, -np.inf)
-    for place, choice in enumerate(choices):
-        for part in () if choice == "-" else choice.split("="):
-            item = count(path, line, part, "a candidate")
-            if not 1 <= item <= n:
-                fail(path, line, f"candidate {item} is not one of 1..{n}")
-            if row[item - 1] == -np.inf:
-                row[item - 1] = -place
-    return row

@@ -1,29 +1,31 @@
-"""The data sets of the paper, and a few from PrefLib: what they are and where they live."""
+"""The data sets of the paper, and a few from PrefLib: what they are and where to get them."""
 
 from dataclasses import dataclass
+
+from fedrank.exceptions import InputError
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of a data set, and how to know it.
+    """A file of a data set, with its size and checksum.
 
     Attributes
     ----------
     name : str
-        Its name on a disk.
+        File name.
     size : int
-        Its bytes.
+        Size in bytes.
     sha256 : str
-        Their SHA-256.
+        SHA-256, in hexadecimal.
     urls : tuple of str
-        Its public homes, the first one first; empty if it has none and is made by hand.
+        Public addresses, in the order to try them; empty if the file must be made by hand.
     members : tuple of str
-        What to unpack from this archive; a reader wants them by themselves.
+        Members to unpack from this archive, for the readers.
     text_only : bool
-        Whether size and SHA-256 are those of the text inside the gzip: two programs hardly
-        ever compress alike.
+        Whether size and SHA-256 are those of the text inside the gzip, because compressed bytes
+        depend on the program.
     origin : str
-        Whence the checksum, or how the file is made, where that needs saying.
+        Source of the checksum, or how to make the file, where this is not obvious.
 
     Examples
     --------
@@ -47,27 +49,27 @@ class DataSet:
     Attributes
     ----------
     name : str
-        What `fetch` takes.
+        Name to pass to `fetch`.
     title : str
-        What it is, in a line.
+        Description in one line.
     rankings : int
-        Rankings that its reader gives.
+        Number of rankings that the reader returns.
     items : int
-        Items that each of them ranks.
+        Number of items.
     folder : str
-        Where its files are kept, within the data folder.
+        Folder of the files, inside the data folder.
     files : tuple of File
-        Its files.
+        The files.
     home : str
-        The page that tells of it.
+        Web page of the data set.
     citation : str
         What to cite.
     licence : str
-        What may be done with it.
+        What the licence allows.
     reading : str
-        The call that reads it.
+        The call that reads the files.
     note : str
-        What else to know: above all where it differs from what the paper had.
+        Further information, above all how it differs from the data of the paper.
 
     Examples
     --------
@@ -90,7 +92,7 @@ class DataSet:
 
 
 def raw(repository: str, commit: str, path: str) -> str:
-    """Address of a file on GitHub as it was at a commit, which never changes.
+    """Return the address of a file on GitHub at a commit, which never changes.
 
     Examples
     --------
@@ -103,7 +105,7 @@ def raw(repository: str, commit: str, path: str) -> str:
 
 
 def preflib(folder: str, name: str, commit: str, size: int, sha256: str) -> File:
-    """Tell of a file of PrefLib's: kept at a commit, and on its site.
+    """Describe a file of PrefLib, with its addresses in the repository and on the site.
 
     Examples
     --------
@@ -116,7 +118,7 @@ def preflib(folder: str, name: str, commit: str, size: int, sha256: str) -> File
 
 
 def jester(part: int, size: int, sha256: str) -> File:
-    """Tell of a part of Jester's data set 1: at its home, and in the Internet Archive."""
+    """Describe a part of Jester's data set 1, at its home and in the Internet Archive."""
     name = f"jester_dataset_1_{part}.zip"
     home = f"https://eigentaste.berkeley.edu/dataset/{name}"
     archive = f"https://web.archive.org/web/20260301101947id_/{home}"
@@ -348,11 +350,11 @@ SETS = (
     ),
 )
 CATALOGUE = {entry.name: entry for entry in SETS}
-"""Every data set known here, by name."""
+"""All data sets, by name."""
 
 
 def data_set(name: str) -> DataSet:
-    """Return the entry of a name, or say which names there are.
+    """Return the entry of a name; an unknown name is an error that lists the names.
 
     Examples
     --------
@@ -360,5 +362,7 @@ def data_set(name: str) -> DataSet:
     8
     """
     if name not in CATALOGUE:
-        raise ValueError(f"there is no data set {name!r}; there are {', '.join(CATALOGUE)}")
+        raise InputError(
+            f"there is no data set {name!r}; the data sets are {', '.join(CATALOGUE)}", value=name
+        )
     return CATALOGUE[name]

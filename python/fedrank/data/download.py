@@ -1,39 +1,34 @@
-"""Get the files of the catalogue: resumable, verified, and never half-written."""
+"""Get the files of the catalogue: verified, and never half-written."""
 
 import gzip
 import hashlib
-import http.client
 import os
-import shlex
 import sys
-import urllib.error
-import urllib.request
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 from fedrank import _core
-from fedrank._files import write_whole
+from fedrank._files import whole_file, write_whole
 from fedrank._progress import Progress
-from fedrank.data._files import PathLike
+from fedrank.data._cells import need
+from fedrank.data._text import PathLike
 from fedrank.data.catalogue import DataSet, File, data_set
+from fedrank.exceptions import InputError, Remedy
 
-if sys.platform != "win32":
-    import fcntl
-
-BLOCK = 1 << 16
+BLOCK_BYTES = 1 << 16  # bytes read at a time
 TIMEOUT = 30.0  # seconds that a server may be silent
 BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
-class NoAnswerError(Exception):
-    """A server that cannot be reached, or does not send the file."""
+class DownloadError(Exception):
+    """A server that cannot be reached, or that does not send the file."""
 
 
 def data_folder() -> Path:
-    """Tell where data sets are kept: ``FEDRANK_DATA``, or else the platform's cache folder.
+    """Return the folder of the data sets: ``FEDRANK_DATA``, or else the platform's cache folder.
 
     Returns
     -------
@@ -59,73 +54,68 @@ def data_folder() -> Path:
 def fetch(
     name: str, folder: PathLike | None = None, replace: bool = False, timeout: float = TIMEOUT
 ) -> dict[str, Path]:
-    """Get a data set: what is not there yet is downloaded, and everything is verified.
+    """Download the files of a data set that are missing, and verify all of them.
 
-    A download grows under the name ``….part``, and a later call goes on where it stopped. It
-    takes its own name only when size and SHA-256 are right. Nothing is downloaded if the
-    files are there already.
+    A file gets its name only when its size and SHA-256 are right. A download that breaks off
+    leaves nothing behind: the next call starts it from the beginning. Files that exist are
+    verified and not downloaded again. Downloads need the extra ``data``.
 
     Parameters
     ----------
     name : str
         A name of `CATALOGUE`.
     folder : str or path, optional
-        The data folder; by default `data_folder`. Each set has a folder of its own in it.
+        The data folder; by default `data_folder`. Each data set has a folder of its own in it.
     replace : bool
-        Whether a file that is there, and wrong, may be overwritten.
+        Whether an existing file with another content is overwritten.
     timeout : float
         Seconds that a server may be silent.
 
     Returns
     -------
     paths : dict of str to pathlib.Path
-        The files, and what was unpacked from them, by name.
+        The files, and the members unpacked from them, by name.
 
     Raises
     ------
     ValueError
-        If a file cannot be had, or is not what it should be. The message says what to do.
+        If a file cannot be downloaded, or is not the one of the catalogue. The message says
+        what to do.
 
     Examples
     --------
     >>> fetch("nothing")
     Traceback (most recent call last):
-    ValueError: there is no data set 'nothing'; there are sushi, jester, ...
+    fedrank.exceptions.InputError: there is no data set 'nothing'; the data sets are sushi, ...
     """
     entry = data_set(name)
     if not timeout > 0:
-        raise ValueError(f"timeout must be more than 0 seconds, not {timeout}")
+        raise InputError(f"timeout must be more than 0 seconds, not {timeout}", value=timeout)
     place = (data_folder() if folder is None else Path(folder)) / entry.folder
-    command = f"fedrank data fetch {name}"
-    if folder is not None:
-        command += f" --folder {shlex.quote(os.fspath(folder))}"
     place.mkdir(parents=True, exist_ok=True)
     paths = {}
-    # Those with a home first: a set is then as complete as it can be without the user.
+    # Files that can be downloaded come first, so that only those to make by hand are missing.
     for file in sorted(entry.files, key=lambda file: not file.urls):
         target = place / file.name
         problem = mismatch(target, file)
         if problem is not None and target.exists() and not (replace and file.urls):
-            raise ValueError(
-                f"{target} is there, but {problem}: move it away"
-                + (" or pass --replace (replace=True)" if file.urls else "")
-                + f", then run '{command}' again"
-            )
+            remedy = Remedy.REPLACE if file.urls else "move it away"
+            raise InputError(f"the file exists, but {problem}", file=target, remedy=remedy)
         if problem is not None and not file.urls:
-            raise ValueError(
-                f"{file.name} has no public home. Make it: {file.origin}. "
-                f"Then put it at {target} and run '{command}' again"
+            raise InputError(
+                f"{file.name} cannot be downloaded. Make it: {file.origin}. "
+                f"Then put it at {target} and fetch again"
             )
         if problem is not None:
-            download(file, target, timeout, command)
+            download(file, target, timeout)
         paths[file.name] = target
         for member in file.members:
-            paths[member] = unpack(target, member, replace, command)
+            paths[member] = unpack(target, member, replace)
     return paths
 
 
 def states(entry: DataSet, folder: PathLike | None = None) -> dict[str, str]:
-    """Tell of each file of a set whether it is there: "verified", "absent", or what is wrong.
+    """Return the state of each file of a data set: "verified", "absent", or what is wrong.
 
     Examples
     --------
@@ -143,14 +133,14 @@ def states(entry: DataSet, folder: PathLike | None = None) -> dict[str, str]:
 
 
 def mismatch(path: Path, file: File) -> str | None:
-    """Tell what is wrong with a file; None if it is the one of the catalogue."""
+    """Return how a file differs from the one of the catalogue; None if it does not."""
     if not path.is_file():
         return "it is not a file"
     digest = hashlib.sha256()
     size = 0
     try:
         with gzip.open(path) if file.text_only else path.open("rb") as source:
-            while block := source.read(BLOCK):
+            while block := source.read(BLOCK_BYTES):
                 size += len(block)
                 digest.update(block)
     except BROKEN_GZIP as error:
@@ -163,141 +153,89 @@ def mismatch(path: Path, file: File) -> str | None:
     return None
 
 
-def download(file: File, target: Path, timeout: float, command: str) -> None:
-    """Download from the first home that sends the right bytes."""
-    part = target.with_name(target.name + ".part")
-    said = []
-    with claimed(part):
-        for url in file.urls:
-            try:
-                receive(file, url, part, timeout)
-            except NoAnswerError as error:
-                said.append(f"{url}: {error}")
-            else:
-                part.replace(target)
-                return
-        kept = f"; {part} keeps what has come, and will be continued"
-        if not part.stat().st_size:
-            part.unlink()
-            kept = ""
+def download(file: File, target: Path, timeout: float) -> None:
+    """Download a file from the first of its addresses that sends the right bytes."""
+    by_hand = f"download {file.urls[0]} by hand, put it at {target}, and fetch again"
+    pooch = need("pooch", f"downloading {file.name}", otherwise=by_hand)
+    receive = pooch.HTTPDownloader(
+        chunk_size=BLOCK_BYTES,
+        timeout=timeout,
+        headers={"User-Agent": f"fedrank/{_core.VERSION}", "Accept-Encoding": "identity"},
+    )
+    failures = []
+    for url in file.urls:
+        try:
+            with whole_file(target) as part, Progress(file.name, file.size) as progress:
+                receive_from(url, receive, Limited(part, file.size, progress))
+                part.flush()
+                if problem := mismatch(Path(part.name), file):
+                    raise DownloadError(f"this is not the file of the catalogue: {problem}")
+        except DownloadError as error:
+            failures.append(f"{url}: {error}")
+        else:
+            return
     raise ValueError(
-        f"cannot fetch {file.name} ({'; '.join(said)}). Try later, or download {file.urls[0]} by "
-        f"hand, put it at {target}, and run '{command}' again{kept}"
+        f"cannot download {file.name} ({'; '.join(failures)}). Try later, or {by_hand}"
     )
 
 
-@contextmanager
-def claimed(part: Path) -> Iterator[None]:
-    """Hold a partial file, so that no other process writes to it meanwhile."""
-    if sys.platform == "win32":  # there, a file that is open can be neither renamed nor removed
-        part.touch()
-        yield
-        return
-    with part.open("ab") as claim:
-        try:
-            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            mine = part.exists() and os.path.samestat(os.fstat(claim.fileno()), part.stat())
-        except BlockingIOError:
-            mine = False
-        if not mine:
-            raise ValueError(f"{part} is being written by another process: wait for it to end")
-        yield
+class Limited:
+    """A file to download into, which refuses more bytes than the catalogue announces.
 
-
-def receive(file: File, url: str, part: Path, timeout: float) -> None:
-    """Complete a partial file; one that turns out wrong goes, and comes once more from 0."""
-    start = part.stat().st_size
-    if start < file.size:
-        grow(file, url, part, start, timeout)
-    problem = mismatch(part, file)
-    if problem is None:
-        return
-    if part.stat().st_size < file.size:
-        raise NoAnswerError("the connection ended early")
-    os.truncate(part, 0)
-    if not start:
-        raise NoAnswerError(f"this is not the file known here: {problem}; it was not kept")
-    receive(file, url, part, timeout)
-
-
-def grow(file: File, url: str, part: Path, start: int, timeout: float) -> None:
-    """Append what the server sends to a partial file."""
-    with (
-        Progress(file.name, file.size) as progress,
-        part.open("r+b") as out,
-    ):
-        first = True
-        for place, block in pieces(url, start, file.size, timeout):
-            if first:  # from where it stopped, or from the beginning if the server cannot
-                out.seek(place)
-                out.truncate()
-                progress.advance(place)
-                first = False
-            out.write(block)
-            progress.advance(len(block))
-            if out.tell() > file.size:
-                return
-
-
-def pieces(url: str, start: int, size: int, timeout: float) -> Iterator[tuple[int, bytes]]:
-    """Bytes of a file as they come, each with its place: from ``start`` if the server can."""
-    headers = {"User-Agent": f"fedrank/{_core.VERSION}", "Accept-Encoding": "identity"}
-    if start:
-        headers["Range"] = f"bytes={start}-"
-    try:
-        request = urllib.request.Request(url, headers=headers)
-        with urllib.request.urlopen(request, timeout=timeout) as response:
-            place = start if response.status == 206 else 0
-            if place and response.headers["Content-Range"] != f"bytes {start}-{size - 1}/{size}":
-                yield from pieces(url, 0, size, timeout)
-                return
-            length = response.headers["Content-Length"]
-            if length is not None and length != str(size - place):
-                raise NoAnswerError(
-                    f"the file there has {length} bytes and not {size - place}: it is another one"
-                )
-            # read1 gives what has come: a bar moves, and what came before a failure is kept.
-            while block := response.read1(BLOCK):
-                yield place, block
-                place += len(block)
-    except urllib.error.HTTPError as error:
-        with error:
-            if not (start and error.code == 416):  # 416: there is no such range
-                raise NoAnswerError(f"{error.code} {error.reason}") from None
-        yield from pieces(url, 0, size, timeout)
-    except (OSError, http.client.HTTPException) as error:
-        raise NoAnswerError(reason(error)) from None
-
-
-def reason(error: Exception) -> str:
-    """Say in a few words why there is no answer.
-
-    Examples
-    --------
-    >>> reason(TimeoutError("timed out"))
-    'timed out'
-    >>> reason(http.client.IncompleteRead(b"x", 8))
-    'the connection ended early'
+    Parameters
+    ----------
+    file : file object
+        Where the bytes go.
+    size : int
+        Number of bytes announced.
+    progress : Progress
+        Advanced by the bytes received.
     """
-    if isinstance(error, http.client.IncompleteRead):
-        return "the connection ended early"
-    return str(getattr(error, "reason", "") or error) or type(error).__name__
+
+    def __init__(self, file: IO[bytes], size: int, progress: Progress) -> None:
+        self.file = file
+        self.size = size
+        self.progress = progress
+
+    def write(self, block: bytes) -> None:
+        """Write a block."""
+        self.file.write(block)
+        self.progress.advance(len(block))
+        if self.progress.done > self.size:
+            raise DownloadError(
+                f"this is not the file of the catalogue: its size is more than {self.size} bytes"
+            )
+
+    def flush(self) -> None:
+        """Do nothing: the file is flushed once, at its end."""
 
 
-def unpack(archive: Path, member: str, replace: bool, command: str) -> Path:
-    """Put a member of an archive beside it."""
+def receive_from(url: str, receive: Callable[..., None], target: Limited) -> None:
+    """Receive the bytes of one address; a failure of the network is a `DownloadError`."""
+    import requests  # noqa: PLC0415  slow to load; pooch depends on it
+
+    try:
+        receive(url, target, None)
+    except requests.RequestException as error:
+        cause = error.args[0] if error.args else error
+        raise DownloadError(getattr(cause, "reason", cause)) from None
+
+
+def unpack(archive: Path, member: str, replace: bool) -> Path:
+    """Put a member of an archive next to the archive."""
     target = archive.with_name(member)
     with zipfile.ZipFile(archive) as opened:
         inside = next((name for name in opened.namelist() if Path(name).name == member), None)
         if inside is None:
-            raise ValueError(f"{archive}: there is no {member} in this archive")
+            raise InputError(f"the archive contains no {member}", file=archive, value=member)
         content = opened.read(inside)
     if target.exists() and target.read_bytes() == content:
         return target
     if target.exists() and not replace:
-        raise ValueError(
-            f"{target} is there, but is not that of {archive.name}: move it away or pass "
-            f"--replace (replace=True), then run '{command}' again"
+        raise InputError(
+            f"the file exists, but differs from the one in {archive.name}",
+            file=target,
+            remedy=Remedy.REPLACE,
         )
     write_whole(target, content)
     return target

@@ -1,4 +1,4 @@
-"""Gene expression tables: every sample ranks the genes."""
+"""Gene expression tables: each sample ranks the genes."""
 
 import os
 from array import array
@@ -9,17 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._random import RNG
-from fedrank.data._files import (
-    Blocks,
-    PathLike,
-    Row,
-    by_scores,
-    fail,
-    first_repeat,
-    first_row,
-    numbers,
-    table_rows,
-)
+from fedrank.data._blocks import Blocks, by_scores
+from fedrank.data._cells import Row, first_repeat, first_row, numbers, table_rows
+from fedrank.data._text import PathLike, fail
+from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import Rankings
 
 GENE_WORDS = ("gene", "symbol", "ensembl", "entrez", "hugo", "probe")
@@ -33,32 +26,33 @@ def read_expression(
     ties: str = "index",
     rng: RNG = None,
 ) -> Rankings:
-    """Read an expression table and rank the genes of each sample, the highest first.
+    """Read an expression table and rank the genes of each sample, the highest value first.
 
     Parameters
     ----------
     path : str or path
         A TSV or CSV, perhaps gzipped, or a spreadsheet: a header, and a first column of names.
     genes : sequence of str, or path, optional
-        The genes to rank, in the order that the items shall have; or a file of them: one a
-        line, or a table with a column "Symbol". By default all, in the table's order.
+        The genes to rank, in the order of the items; or a file of them: one per line, or a
+        table with a column "Symbol". By default all genes, in the table's order.
     genes_in : {"rows", "columns"}, optional
-        Where the genes are. By default where more of ``genes`` are found; without these,
-        the name of the first column tells ("gene", "symbol": rows; "sample", "file": columns).
+        Where the genes are. By default where more of ``genes`` are found. Without ``genes``,
+        the name of the first column decides ("gene", "symbol": rows; "sample", "file": columns).
     ties : {"index", "random", "error"}
-        Equal expressions are ordered as the items are, at random, or refused.
+        Whether equal values are ordered by item, ordered at random, or an error.
     rng : None, int or numpy.random.Generator
-        Where random ties come from.
+        Random seed or generator, for ``ties="random"``.
 
     Returns
     -------
     rankings : Rankings
-        One row a sample, in the table's order.
+        One row per sample, in the table's order.
 
     Raises
     ------
-    ValueError
-        If a value is not a number, a gene is missing or doubled, or the side is unclear.
+    fedrank.exceptions.InputError
+        If a value is not a number, a gene is missing or repeated, or it is unclear where the
+        genes are.
 
     Examples
     --------
@@ -81,16 +75,16 @@ def rank_genes(
     ties: str,
     rng: RNG,
 ) -> Rankings:
-    """Rank the genes of a table's samples."""
+    """Rank the genes of the samples of a table."""
     if genes_in not in (None, "rows", "columns"):
-        raise ValueError(f'genes_in must be "rows" or "columns", not {genes_in!r}')
+        raise InputError(f'genes_in must be "rows" or "columns", not {genes_in!r}', value=genes_in)
     wanted = None if genes is None else gene_list(genes)
     blocks = Blocks(path, by_scores(ties, rng))
     names: list[str] = []
     corner, columns, rows = split_header(path, lines)
     side = genes_in or (side_by_corner(path, corner) if wanted is None else None)
     if side == "columns" or (wanted is not None and not side and set(wanted) <= set(columns)):
-        # A row is a sample, and is ranked as it comes.
+        # A row is a sample, and is ranked as it is read.
         wanted = columns if wanted is None else wanted
         chosen = positions(path, wanted, columns)
         for name, values in rows:
@@ -110,61 +104,67 @@ def rank_genes(
         chosen = positions(path, wanted, columns)
         for values in matrix:
             blocks.add(values[chosen])
-    return Rankings.trusted(blocks.ranks(), tuple(wanted))
+    return Rankings._trusted(blocks.ranks(), tuple(wanted))
 
 
 def split_header(
     path: PathLike, lines: Iterator[Row]
 ) -> tuple[str, list[str], Iterator[tuple[str, NDArray[np.float64]]]]:
-    """Name of the first column, names of the others, and the rows: a name and values."""
+    """Return the name of the first column, the other names, and the rows: a name and values."""
     first, header = first_row(path, lines)
     row = next(lines, (first, []))
     corner, columns = (header or [""])[0], header[1:]
-    if len(row[1]) == len(header) + 1:  # as R writes it: no corner
+    if len(row[1]) == len(header) + 1:  # R leaves out the name of the first column
         corner, columns = "", header
     if not columns or not row[1]:
-        fail(path, first, "a header, a column of names and at least one value are needed")
+        fail(path, first, "an expression table has a header, a column of names, and values")
     return corner, columns, named_rows(path, chain([row], lines), len(columns) + 1)
 
 
 def named_rows(
     path: PathLike, lines: Iterator[Row], width: int
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Name and values of each row."""
+    """Yield the name and the values of each row."""
     for line, cells in lines:
         if len(cells) != width:
-            fail(path, line, f"{len(cells)} columns where {width} are due")
+            fail(path, line, f"the row has {len(cells)} columns, not {width}")
         yield cells[0], numbers(path, line, cells[1:])
 
 
 def positions(path: PathLike, wanted: list[str], there: list[str]) -> NDArray[np.intp]:
-    """Where each gene is among those that are there."""
+    """Return the position of each wanted gene among the genes of the table."""
     used = set(wanted)
     twice = first_repeat([name for name in there if name in used]) or first_repeat(wanted)
     if twice is not None:
-        fail(path, None, f"gene {twice!r} is there twice: keep one of them")
+        fail(path, None, f"gene {twice!r} occurs twice", value=twice, remedy="keep one of the two")
     index = {name: i for i, name in enumerate(there)}
     missing = [name for name in wanted if name not in index]
     if missing:
         fail(
             path,
             None,
-            f"{len(missing)} of {len(wanted)} genes are not in it, {missing[0]!r} first: "
-            "leave them out of genes",
+            f"{len(missing)} of {len(wanted)} genes are not in the table, {missing[0]!r} first",
+            value=missing[0],
+            remedy="leave them out of the list of genes",
         )
     return np.array([index[name] for name in wanted], dtype=np.intp)
 
 
 def side_by_genes(path: PathLike, wanted: list[str], columns: list[str], rows: list[str]) -> str:
-    """Tell where more of the genes are."""
+    """Return where more of the genes are found: "rows" or "columns"."""
     across, down = (len(set(wanted).intersection(names)) for names in (columns, rows))
     if across == down:
-        fail(path, None, f"{across} of the genes are in its rows and as many in its columns")
+        fail(
+            path,
+            None,
+            f"{across} of the genes are in the rows, and as many are in the columns",
+            remedy=Remedy.GENES_IN,
+        )
     return "columns" if across > down else "rows"
 
 
 def side_by_corner(path: PathLike, corner: str) -> str:
-    """Tell where the genes are from the name of the first column."""
+    """Return where the genes are, judged by the name of the first column."""
     word = corner.lower()
     if any(known in word for known in GENE_WORDS):
         return "rows"
@@ -173,22 +173,24 @@ def side_by_corner(path: PathLike, corner: str) -> str:
     return fail(
         path,
         1,
-        f"are the genes in the rows or in the columns? The first column is called {corner!r}, "
-        'which does not tell: say genes_in="rows" (--genes-in rows) or genes_in="columns"',
+        f"the name of the first column, {corner!r}, does not show whether the genes are in the "
+        "rows or in the columns",
+        value=corner,
+        remedy=Remedy.GENES_IN,
     )
 
 
 def gene_list(genes: PathLike | Iterable[str]) -> list[str]:
-    """Names of genes, from a file or as given."""
+    """Return the names of genes, from a file or as given."""
     if not isinstance(genes, str | os.PathLike):
         names = [str(gene) for gene in genes]
         if not names:
-            raise ValueError("genes must name at least one gene")
+            raise InputError("genes must name at least one gene")
         return names
     with table_rows(genes) as rows:
         table = [cells for _, cells in rows]
     if not table:
-        fail(genes, None, "there is no gene in it")
+        fail(genes, None, "the file contains no gene")
     header = [cell.lower() for cell in table[0]]
     if "symbol" not in header:
         return [cells[0] for cells in table]

@@ -1,4 +1,4 @@
-"""One file of many parties: a column says whose each ranking is."""
+"""One file with the rankings of many parties; a column names the party of each row."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
@@ -6,17 +6,21 @@ from typing import Any, Literal, overload
 
 from fedrank._random import RNG
 from fedrank.data import tables
-from fedrank.data._files import Ballots, Kind, PathLike, Row, cell_text, fail, first_row
+from fedrank.data._blocks import Ballots, Kind
+from fedrank.data._cells import Row, cell_text, first_row
+from fedrank.data._text import PathLike, fail
 from fedrank.data.auto import is_expression
 from fedrank.data.ballots import (
-    BLANK_IS_EMPTY,
+    MAX_COLUMNS_LISTED,
     choice_columns,
     find_columns,
     read_records,
+    refuse_blank,
     stops,
     valid,
 )
 from fedrank.data.expression import GENE_WORDS, rank_genes
+from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import PartialRankings
 
@@ -24,30 +28,35 @@ LAYOUTS = ("ballots", "expression", *tables.KINDS)
 
 
 class Grouped:
-    """A table without the column that names the parties, whose rows are noted as they pass.
+    """A table without the column that names the parties.
 
     Parameters
     ----------
     path : str or path
-        The file to complain of.
+        The file, for error messages.
     by : str
-        The column's name.
+        Name of the column.
     lines : iterator of Row
         The header and the rows.
+
+    Attributes
+    ----------
+    parties : dict of str to list of int
+        Row numbers of each party, filled in by `rows`.
     """
 
     def __init__(self, path: PathLike, by: str, lines: Iterator[Row]) -> None:
         _, names = first_row(path, lines)
         if by.strip() not in names:
-            there = ", ".join(filter(None, names[:12]))
-            fail(path, None, f"there is no column {by!r}; there are {there}")
+            there = ", ".join(filter(None, names[:MAX_COLUMNS_LISTED]))
+            fail(path, None, f"there is no column {by!r}; the columns are {there}", value=by)
         first = next(lines, None)
         if first is None or len(names) == 1:
-            fail(path, None, "there is no row under the header, or no other column")
+            fail(path, None, "the table has no rows below the header, or no other column")
         self.path = path
         self.by = by
         self.column = column = names.index(by.strip())
-        if len(first[1]) == len(names) + 1:  # as R writes it: no corner
+        if len(first[1]) == len(names) + 1:  # R leaves out the name of the first column
             self.column += 1
         self.header = names[:column] + names[column + 1 :]
         self.first = self.others(first[1])
@@ -55,17 +64,22 @@ class Grouped:
         self.parties: dict[str, list[int]] = {}
 
     def others(self, cells: list[Any]) -> list[Any]:
-        """Cells of a row but the party's."""
+        """Return the cells of a row without the party's."""
         return cells[: self.column] + cells[self.column + 1 :]
 
     def rows(self, counts: Callable[[Row], object] | None = None) -> Iterator[Row]:
-        """Header, and the rows that count, whose numbers go to their parties."""
+        """Yield the header and the rows that count, and note the party of each row."""
         yield 1, self.header
         number = 0
         for line, cells in self.lines:
             party = cell_text(cells[self.column]) if self.column < len(cells) else ""
             if not party:
-                fail(self.path, line, f"the cell under {self.by!r} is empty: name a party in it")
+                fail(
+                    self.path,
+                    line,
+                    f"the cell in column {self.by!r} is empty",
+                    remedy="enter the name of the party",
+                )
             row = (line, self.others(cells))
             if counts is None or counts(row):
                 self.parties.setdefault(party, []).append(number)
@@ -102,26 +116,26 @@ def read_groups(
     complete: bool = True,
     **options: Any,
 ) -> dict[str, Rankings] | dict[str, PartialRankings]:
-    """Read a table of which one column names the party that holds each row.
+    """Read a table in which one column names the party that holds each row.
 
-    Without that column it must be cast vote records, an expression table with the samples in
-    its rows, or a plain table of ranks, orders or scores. All parties' rankings together are
-    those that the layout's own reader gives for the table without the column.
+    Without that column, the table must be cast vote records, an expression table with one sample
+    per row, or a plain table of ranks, orders or scores. The rankings of all parties together
+    are those that the layout's own reader returns for the table without the column.
 
     Parameters
     ----------
     path : str or path
         A CSV, TSV, spreadsheet or Parquet file with a header.
     by : str
-        The column's name.
+        Name of the column.
     layout : {"ballots", "expression", "ranks", "orders", "scores"}, optional
-        What the rows hold; by default guessed as in `read`.
+        What the rows contain; by default guessed as in `read`.
     rng : None, int or numpy.random.Generator
-        Where ties and gaps are filled from.
+        Random seed or generator, for ties and gaps.
     complete : bool
-        Whether to fill them. False keeps them, of ballots.
+        Whether to order ties and gaps at random. False keeps them, for ballots only.
     **options
-        Those of `read_ballots`, `read_expression` or `read_table`, whichever the layout needs.
+        Options of `read_ballots`, `read_expression` or `read_table`, according to the layout.
 
     Returns
     -------
@@ -130,8 +144,8 @@ def read_groups(
 
     Raises
     ------
-    ValueError
-        If there is no such column, a row names no party, or the rest cannot be read.
+    fedrank.exceptions.InputError
+        If there is no such column, a row names no party, or the other columns are not valid.
 
     Examples
     --------
@@ -146,9 +160,8 @@ def read_groups(
             options = found | options
         if not complete:
             if layout != "ballots":
-                fail(path, None, f"ties and gaps are kept of ballots only, and this is {layout}")
-            if options.get("keep_blank"):
-                raise ValueError(BLANK_IS_EMPTY)
+                fail(path, None, f"ties and gaps can be kept for ballots only, not for {layout}")
+            refuse_blank(options.get("keep_blank", False))
             partial = ballots(Ballots(path, PartialRankings, rng), table, **options)
             return {party: partial[mine] for party, mine in table.parties.items()}
         if layout == "ballots":
@@ -159,12 +172,14 @@ def read_groups(
             opened = tables.split_header(path, table.rows())
             rankings = tables.from_rows(path, opened, layout, rng=rng, **options)
         else:
-            raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
+            raise InputError(
+                f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}", value=layout
+            )
     return {party: rankings[mine] for party, mine in table.parties.items()}
 
 
 def guess(table: Grouped) -> tuple[str, dict[str, Any]]:
-    """Tell the layout, and its options, by the header and the first row."""
+    """Return the layout and its options, judged by the header and the first row."""
     first = [cell_text(cell) for cell in table.first]
     if choice_columns(table.header):
         return "ballots", {}
@@ -183,7 +198,7 @@ def ballots(
     overvote: str = "skip",
     keep_blank: bool = False,
 ) -> Kind:
-    """Read cast vote records; a blank one is nobody's, unless it is to be kept."""
+    """Read cast vote records; blank ones belong to no party, unless ``keep_blank`` is True."""
     stop = stops(overvote)
     columns = find_columns(table.path, 1, table.header, choices)
     rows = table.rows(lambda row: keep_blank or valid(table.path, *row, columns, stop))
@@ -197,12 +212,13 @@ def expression(
     ties: str = "index",
     rng: RNG = None,
 ) -> Rankings:
-    """Rank the genes of the samples in the rows."""
+    """Rank the genes of the samples, one sample per row."""
     gene_rows = any(word in table.header[0].lower() for word in GENE_WORDS)
     if genes_in == "rows" or (genes_in is None and gene_rows):
         fail(
             table.path,
             1,
-            "the genes are in the rows, and a party holds samples: turn the table over",
+            "the genes are in the rows, but parties hold samples, so these must be in the rows",
+            remedy="transpose the table",
         )
     return rank_genes(table.path, table.rows(), genes, genes_in or "columns", ties, rng)

@@ -1,4 +1,4 @@
-"""Jester's joke ratings, data set 1."""
+"""Joke ratings of Jester, data set 1."""
 
 import io
 import os
@@ -9,45 +9,37 @@ from pathlib import Path
 
 import numpy as np
 
-from fedrank.data._files import (
-    SHEETS,
-    Blocks,
-    PathLike,
-    Row,
-    by_scores,
-    csv_rows,
-    fail,
-    numbers,
-    raw_rows,
-    table_rows,
-)
+from fedrank.data._blocks import Blocks, by_scores
+from fedrank.data._cells import SHEETS, Row, csv_rows, numbers, raw_rows, table_rows
+from fedrank.data._text import PathLike, fail
 from fedrank.rankings.complete import Rankings
 
 UNRATED = 99
-BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)
+MAX_RATING = 10
+BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)
 
 
 def read_jester(paths: PathLike | Iterable[PathLike]) -> Rankings:
-    """Read Jester ratings of those who rated every joke.
+    """Read the Jester ratings of the people who rated every joke.
 
-    The first column counts a person's ratings, the others hold them, from -10 to 10, and 99
-    means unrated. People with an unrated joke are left out. The higher rating ranks first,
-    and equal ones rank by joke number, as in the paper: nothing is random.
+    The first column counts a person's ratings. The other columns contain the ratings, from -10
+    to 10, and 99 for unrated. People with an unrated joke are left out. The higher rating ranks
+    first, and equal ratings rank by joke number, as in the paper: nothing is random.
 
     Parameters
     ----------
-    paths : str, path or several
-        ``jester_dataset_1_1.zip`` and its like, with an xls (or xlsx, or csv) inside; or such
-        a file by itself.
+    paths : str or path, or several
+        An archive such as ``jester_dataset_1_1.zip`` with an xls, xlsx or csv inside; or such
+        a file itself.
 
     Returns
     -------
     rankings : Rankings
-        One row a complete rater, in file order; the items are the joke numbers from 1.
+        One row per person, in file order; the items are the joke numbers from 1.
 
     Raises
     ------
-    ValueError
+    fedrank.exceptions.InputError
         If a first column contradicts its row, or a rating is out of range.
 
     Examples
@@ -63,27 +55,28 @@ def read_jester(paths: PathLike | Iterable[PathLike]) -> Rankings:
         for line, cells in rating_rows(path):
             width = width or len(cells)
             if len(cells) != width or width < 2:
-                fail(path, line, f"{len(cells)} columns where {max(width, 2)} are due")
+                fail(path, line, f"the row has {len(cells)} columns, not {max(width, 2)}")
             row = numbers(path, line, cells)
             rated = row[1:] != UNRATED
             if row[0] != rated.sum():
                 fail(
                     path,
                     line,
-                    f"the first column says {cells[0]} jokes are rated, and {rated.sum()} are; "
-                    "is the row cut short, or is this not Jester?",
+                    f"the first column says that {cells[0]} jokes are rated, but {rated.sum()} "
+                    "are: is the row cut short, or is this not a Jester file?",
                 )
             if rated.all():
-                if np.abs(row[1:]).max() > 10:
-                    fail(path, line, f"rating {row[1:][np.abs(row[1:]) > 10][0]} is not in -10..10")
+                wrong = row[1:][np.abs(row[1:]) > MAX_RATING]
+                if wrong.size:
+                    fail(path, line, f"rating {wrong[0]} is not in -10..10", value=float(wrong[0]))
                 blocks.add(row[1:])
     if not blocks.rows or width is None:
-        fail(blocks.path, None, "nobody in it rated every joke")
-    return Rankings.trusted(blocks.ranks(), tuple(range(1, width)))
+        fail(blocks.path, None, "no person in the file rated every joke")
+    return Rankings._trusted(blocks.ranks(), tuple(range(1, width)))
 
 
 def rating_rows(path: PathLike) -> Iterator[Row]:
-    """Rows of a rating file, inside a zip or bare."""
+    """Yield the rows of a rating file, which may be inside a zip archive."""
     if Path(path).suffix.lower() != ".zip":
         with table_rows(path) as rows:
             yield from rows
@@ -93,10 +86,15 @@ def rating_rows(path: PathLike) -> Iterator[Row]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             name = next(filter(ratings, archive.namelist()), "")
             data = archive.read(name) if name else b""
-    except BROKEN as error:
-        fail(path, None, f"the archive is broken or cut short ({error}); fetch it again")
+    except BROKEN_ZIP as error:
+        fail(
+            path,
+            None,
+            f"the archive is broken or cut short ({error})",
+            remedy="get the file again",
+        )
     if not name:
-        fail(path, None, "there is no .xls in this archive")
+        fail(path, None, "the archive contains no .xls file")
     if name.lower().endswith(".csv"):
         yield from csv_rows(path, io.StringIO(data.decode("latin-1")))
     else:
@@ -104,7 +102,7 @@ def rating_rows(path: PathLike) -> Iterator[Row]:
 
 
 def ratings(name: str) -> bool:
-    """Tell whether a member of an archive can hold ratings.
+    """Return whether a member of an archive can contain ratings.
 
     Examples
     --------

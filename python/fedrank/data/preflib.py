@@ -1,4 +1,4 @@
-"""PrefLib's orders: soc, soi, toc, toi, in today's layout and the one before 2022."""
+"""Orders of PrefLib: soc, soi, toc, toi, in the layouts since 2022 and before."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._random import RNG
-from fedrank.data._files import Ballots, Kind, PathLike, count, fail, first_repeat, text_lines
+from fedrank.data._blocks import Ballots, Kind
+from fedrank.data._cells import count, first_repeat
+from fedrank.data._text import PathLike, fail, text_lines
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings, PartialRankings
 
@@ -20,7 +22,7 @@ ORDER = re.compile(f"{GROUP}(?:,{GROUP})*", re.ASCII)
 
 
 class Head(NamedTuple):
-    """What a file says of itself."""
+    """The header of a file, and its orders."""
 
     kind: str
     items: list[str]
@@ -38,28 +40,28 @@ def read_preflib(
 def read_preflib(path: PathLike, rng: RNG = None, complete: bool = True) -> AnyRankings:
     """Read an ordinal PrefLib file: soc, soi, toc or toi.
 
-    Today's layout (``# KEY: value`` lines first) and that of before 2022 are told apart by
-    the first line. A line that counts for k voters gives k rankings, a line that counts for
-    none gives none. Items in braces are tied and items not named come last; each ballot
-    orders both uniformly at random, on its own, unless they shall stay as they are.
+    The first line distinguishes the layout since 2022 (``# KEY: value``) from the one before.
+    A line that counts for k voters gives k rankings. Items in braces are tied, and items not
+    named come last. Each ballot orders both uniformly at random and independently, unless
+    ``complete`` is False.
 
     Parameters
     ----------
     path : str or path
-        The file, perhaps gzipped: UTF-8, or else taken for Latin-1.
+        The file, perhaps gzipped, in UTF-8 or Latin-1.
     rng : None, int or numpy.random.Generator
-        Where the order of ties and unranked items comes from.
+        Random seed or generator, for the order of tied and unranked items.
     complete : bool
-        Whether to order them. False keeps ties tied and unranked items unranked.
+        Whether to order tied and unranked items. False keeps ties and gaps.
 
     Returns
     -------
     rankings : Rankings, or PartialRankings unless complete
-        One row a voter, in the file's order, labelled with the alternatives' names.
+        One row per voter, in the file's order, labelled with the alternatives' names.
 
     Raises
     ------
-    ValueError
+    fedrank.exceptions.InputError
         If the file is not ordinal, is cut short, or contradicts its header.
 
     Examples
@@ -75,14 +77,20 @@ def read_preflib(path: PathLike, rng: RNG = None, complete: bool = True) -> AnyR
 
 
 def read_orders(path: PathLike, ballots: Ballots[Kind]) -> Kind:
-    """Read a file into ballots."""
+    """Read the orders of a file as ballots."""
     with text_lines(path) as lines:
         first = next(lines)
-        split = today if first[1].startswith("#") else before_2022
+        split = since_2022 if first[1].startswith("#") else before_2022
         head = split(path, chain([first], lines))
         twice = first_repeat(head.items)
         if twice is not None:
-            fail(path, None, f"two alternatives are called {twice!r}: rename one")
+            fail(
+                path,
+                None,
+                f"two alternatives are called {twice!r}",
+                value=twice,
+                remedy="rename one of them",
+            )
         unique = 0
         for line, votes, order in head.body:
             unique += 1
@@ -92,21 +100,21 @@ def read_orders(path: PathLike, ballots: Ballots[Kind]) -> Kind:
         fail(
             path,
             None,
-            f"{head.unique} different orders are announced but {unique} are there: "
-            "the file is cut short or its header is wrong",
+            f"the header announces {head.unique} different orders, but the file has {unique}: "
+            "the file is cut short, or its header is wrong",
         )
     if head.voters != ballots.total:
         fail(
             path,
             None,
-            f"{head.voters} voters are announced but the counts sum to {ballots.total}: "
-            "the file is cut short or its header is wrong",
+            f"the header announces {head.voters} voters, but the counts sum to {ballots.total}: "
+            "the file is cut short, or its header is wrong",
         )
     return ballots.rankings(head.items)
 
 
-def today(path: PathLike, lines: Iterator[tuple[int, str]]) -> Head:
-    """Split a file that begins with metadata."""
+def since_2022(path: PathLike, lines: Iterator[tuple[int, str]]) -> Head:
+    """Separate the header of ``# KEY: value`` lines from the orders."""
     keys: dict[str, tuple[int, str]] = {}
     for line, text in lines:
         if not text.startswith("#"):
@@ -119,7 +127,7 @@ def today(path: PathLike, lines: Iterator[tuple[int, str]]) -> Head:
 
     def number(key: str) -> int:
         if key not in keys:
-            fail(path, None, f"the header lacks '# {key}:'; is the file cut short?")
+            fail(path, None, f"the header lacks '# {key}:': is the file cut short?")
         return count(path, *keys[key], key)
 
     n = number("NUMBER ALTERNATIVES")
@@ -127,7 +135,7 @@ def today(path: PathLike, lines: Iterator[tuple[int, str]]) -> Head:
     for i in range(1, n + 1):
         _, name = keys.get(f"ALTERNATIVE NAME {i}", (0, ""))
         if not name:
-            fail(path, None, f"the header names no alternative {i} of {n}")
+            fail(path, None, f"the header does not name alternative {i} of {n}")
         items.append(name)
     if f"ALTERNATIVE NAME {n + 1}" in keys:
         fail(path, None, f"the header names more alternatives than the {n} it announces")
@@ -142,17 +150,17 @@ def today(path: PathLike, lines: Iterator[tuple[int, str]]) -> Head:
 
 
 def orders(path: PathLike, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
-    """Line number, count and order of each line below the metadata."""
+    """Yield the line number, count and order of each line below the header."""
     for line, text in lines:
         votes, colon, order = text.partition(":")
         if not colon:
-            fail(path, line, f"{text[:40]!r} is not of the form 'count: order'; is it cut short?")
+            fail(path, line, f"{text[:40]!r} is not of the form 'count: order': is it cut short?")
         if not text.startswith("#"):
             yield line, votes, order
 
 
 def before_2022(path: PathLike, lines: Iterator[tuple[int, str]]) -> Head:
-    """Split a file that begins with the number of alternatives."""
+    """Separate the header from the orders, in a file that begins with the number of items."""
     kind = Path(path).name.lower().removesuffix(".gz").rpartition(".")[2]
     check_kind(path, kind)
     line, text = next(lines)
@@ -160,57 +168,67 @@ def before_2022(path: PathLike, lines: Iterator[tuple[int, str]]) -> Head:
     top = list(islice(lines, n + 1))
     if len(top) < n + 1:
         last = top[-1][0] if top else line
-        fail(path, last, f"the file ends before {n} alternatives and their totals")
+        fail(path, last, f"the file ends before {n} alternatives and the totals")
     items = []
     for i, (line, text) in enumerate(top[:n], 1):
         number, _, name = text.partition(",")
         if number.strip() != str(i) or not name.strip():
-            fail(path, line, f"{text[:40]!r} should be '{i},' and the alternative's name")
+            fail(path, line, f"{text[:40]!r} must be '{i},' and the alternative's name")
         items.append(name.strip())
     line, text = top[n]
     totals = [count(path, line, part.strip(), "a total") for part in text.split(",")]
     if len(totals) != 3:
-        fail(path, line, f"{text[:40]!r} should be three totals: voters, their sum, orders")
+        fail(path, line, f"{text[:40]!r} must be three totals: voters, their sum, orders")
     parts = ((line, text.partition(",")) for line, text in lines)
     body = ((line, votes, order) for line, (votes, _, order) in parts)
     return Head(kind, items, totals[1], totals[2], body)
 
 
 def check_kind(path: PathLike, kind: str) -> None:
-    """Refuse what is no order."""
+    """Refuse a data type that is not an order."""
     if kind == "cat":
         fail(path, None, "categorical data (cat) put items into classes and do not rank them")
     if kind not in KINDS:
-        fail(path, None, f"the data type is {kind!r}; only {', '.join(KINDS)} are rankings")
+        kinds = ", ".join(KINDS)
+        fail(path, None, f"the data type is {kind!r}, but only {kinds} are rankings", value=kind)
 
 
 def score(path: PathLike, line: int, order: str, head: Head) -> NDArray[np.float64]:
-    """Scores of one line: minus the place, minus infinity if unranked."""
+    """Return the scores of one line: minus the position, minus infinity if not ranked."""
     n = len(head.items)
     scores = np.full(n, -np.inf)
     if not ORDER.fullmatch(order):
-        fail(path, line, f"{order.strip()[:60]!r} is not an order of item numbers and {{ties}}")
+        fail(
+            path,
+            line,
+            f"{order.strip()[:60]!r} is not an order of item numbers and {{ties}}",
+            value=order,
+        )
     for place, group in enumerate(re.findall(r"\{[^}]*\}|\d+", order)):
         tied = re.findall(r"\d+", group)
         if not tied:
-            fail(path, line, "an empty set {} has no place in an order")
+            fail(path, line, "an order must not contain an empty set {}")
         if len(tied) > 1 and head.kind in ("soc", "soi"):
             fail(
-                path, line, f"{group} is a tie, and {head.kind} files have none: call it toc or toi"
+                path,
+                line,
+                f"{group} is a tie, but {head.kind} files have no ties",
+                value=group,
+                remedy="change the data type to toc or toi",
             )
         for number in tied:
             item = count(path, line, number, "an alternative")
             if not 1 <= item <= n:
-                fail(path, line, f"alternative {item} is not one of 1..{n}")
+                fail(path, line, f"alternative {item} is not one of 1..{n}", value=item)
             if scores[item - 1] != -np.inf:
-                fail(path, line, f"alternative {item} is named twice")
+                fail(path, line, f"alternative {item} is named twice", value=item)
             scores[item - 1] = -place
     missing = np.flatnonzero(scores == -np.inf)
     if missing.size and head.kind in ("soc", "toc"):
         fail(
             path,
             line,
-            f"alternative {missing[0] + 1} is missing, and {head.kind} files rank all: "
-            "is the line cut short, or the file a soi or toi?",
+            f"alternative {missing[0] + 1} is missing, but {head.kind} files rank all: "
+            "is the line cut short, or the data type soi or toi?",
         )
     return scores

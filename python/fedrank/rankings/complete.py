@@ -1,186 +1,35 @@
-"""Rankings of labelled items: the one door through which data enters."""
+"""Complete rankings of labelled items, and the checks that all rankings pass on their way in."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from typing import Any, Self, TypeAlias, cast, overload
+from collections.abc import Collection, Hashable, Iterable
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import (
     INT32_MAX,
-    as_array,
     as_integers,
     as_list,
     as_matrix,
     check_items,
     chosen,
-    describe_fault,
-    few,
     hashable,
-    plural,
+    not_a_ranking,
     read_only,
-    whole,
+    refuse_where,
 )
-
-Rows: TypeAlias = slice | Sequence[int] | Sequence[bool] | NDArray[Any]
-"""Which rows to take: a slice, a mask or a list."""
-
-
-class Labelled:
-    """Rows of ``n`` labelled items: what `Rankings` and partial ones have in common."""
-
-    __slots__ = ("_items", "_ranks")
-
-    _ranks: NDArray[np.int32]
-    _items: tuple[Hashable, ...] | None
-
-    @classmethod
-    def trusted(cls, ranks: NDArray[np.int32], items: tuple[Hashable, ...] | None = None) -> Self:
-        """Wrap an ``int32`` C-ordered matrix that the core made, without a check.
-
-        Examples
-        --------
-        >>> Rankings.trusted(np.array([[1, 0]], dtype=np.int32))
-        Rankings: 1 ranking of 2 items
-        """
-        rankings = cls.__new__(cls)
-        rankings._ranks = read_only(ranks)
-        rankings._items = items
-        return rankings
-
-    @property
-    def ranks(self) -> NDArray[np.int32]:
-        """Positions, shape (m, n), read-only."""
-        return self._ranks
-
-    @property
-    def items(self) -> tuple[Hashable, ...]:
-        """Labels of the items; ``0..n-1`` if none were given."""
-        return tuple(range(self.n)) if self._items is None else self._items
-
-    @property
-    def item_labels(self) -> tuple[Hashable, ...] | None:
-        """Labels of the items; None if none were given."""
-        return self._items
-
-    @property
-    def n(self) -> int:
-        """Number of items."""
-        return int(self._ranks.shape[1])
-
-    def split(self, clients: int, rng: RNG = None) -> list[Self]:
-        """Deal the rankings at random to clients, as evenly as can be.
-
-        Parameters
-        ----------
-        clients : int
-            From 1 to the number of rankings.
-        rng : None, int or numpy.random.Generator
-            Decides who gets what.
-
-        Raises
-        ------
-        ValueError
-            If a client would get none.
-
-        Examples
-        --------
-        >>> [len(part) for part in Rankings([[0, 1]] * 7).split(3, rng=0)]
-        [3, 2, 2]
-        """
-        if whole("clients", clients) > len(self):
-            raise ValueError(
-                f"{len(self)} rankings cannot be split among {clients} clients: "
-                f"each needs at least one"
-            )
-        rows = np.random.default_rng(rng).permutation(len(self))
-        return [self[np.sort(part)] for part in np.array_split(rows, clients)]
-
-    def align(self, items: Iterable[Hashable]) -> Self:
-        """Put the items into another order of the same labels.
-
-        Parameters
-        ----------
-        items : sequence
-            All labels, in the order wanted.
-
-        Raises
-        ------
-        ValueError
-            If labels are missing or extra; the message names them.
-
-        Examples
-        --------
-        >>> Rankings([[0, 1, 2]], items=["a", "b", "c"]).align(["c", "a", "b"]).ranks
-        array([[2, 0, 1]], dtype=int32)
-        """
-        labels = tuple(items)
-        if self._items is None:
-            raise ValueError("these rankings have no labels to align by: give them items=")
-        wanted, given = set(labels), set(self._items)
-        missing = [label for label in labels if label not in given]
-        extra = [label for label in self._items if label not in wanted]
-        if missing or extra:
-            lacks = f"missing: {few(missing)}" if missing else ""
-            more = f"extra: {few(extra)}" if extra else ""
-            raise ValueError("the labels differ; " + "; ".join(filter(None, (lacks, more))))
-        labels = check_items(labels, self.n)
-        index = {label: i for i, label in enumerate(self._items)}
-        columns = [index[label] for label in labels]
-        return self.trusted(np.ascontiguousarray(self._ranks[:, columns]), labels)
-
-    def __len__(self) -> int:
-        return int(self._ranks.shape[0])
-
-    @overload
-    def __getitem__(self, rows: int) -> NDArray[np.int32]: ...
-    @overload
-    def __getitem__(self, rows: Rows) -> Self: ...
-    def __getitem__(self, rows: int | Rows) -> NDArray[np.int32] | Self:
-        if isinstance(rows, int | np.integer):
-            one: NDArray[np.int32] = self._ranks[rows]
-            return one
-        chosen_rows = rows if isinstance(rows, slice) else np.asarray(rows)
-        if isinstance(chosen_rows, np.ndarray) and chosen_rows.size == 0:
-            chosen_rows = chosen_rows.astype(np.intp)
-        picked = self._ranks[chosen_rows]
-        if picked.ndim != 2 or picked.shape[1] != self.n:
-            raise IndexError("rankings are taken whole: index by row, slice, mask or list of rows")
-        return self.trusted(np.ascontiguousarray(picked), self._items)
-
-    def __iter__(self) -> Iterator[NDArray[np.int32]]:
-        return iter(self._ranks)
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        return as_array(self._ranks, dtype, copy)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Labelled) or type(other) is not type(self):
-            return NotImplemented
-        return self._items == other._items and np.array_equal(self._ranks, other._ranks)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Copies are made anew, and so checked and read-only again.
-        return type(self), (np.array(self._ranks), self._items)
-
-    __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays do not hash
-
-    def __repr__(self) -> str:
-        m, n = self._ranks.shape
-        text = f"{type(self).__name__}: {plural(m, 'ranking')} of {plural(n, 'item')}"
-        if self._items is None:
-            return text
-        return f"{text} ({few(self._items)})"
+from fedrank.exceptions import InputError, Remedy
+from fedrank.rankings.labelled import Labelled
 
 
 class Rankings(Labelled):
-    """Validated rankings of ``n`` labelled items, one a row.
+    """Validated rankings of ``n`` labelled items, one ranking per row.
 
     A ranking is a rank vector: entry ``i`` is the position of item ``i``, 0 the best.
-    The positions are kept as a read-only C-ordered ``int32`` matrix, checked once, so
-    that functions which are given a `Rankings` need not check it again.
+    The positions are a read-only C-ordered ``int32`` matrix. They are checked once, here:
+    functions that take a `Rankings` do not check it again.
 
     Parameters
     ----------
@@ -194,9 +43,9 @@ class Rankings(Labelled):
 
     Raises
     ------
-    ValueError
-        If a row is not a ranking; the message names the first such row, the value at fault
-        and, where it can be guessed, the mend.
+    fedrank.exceptions.InputError
+        If a row is not a ranking. The error has the first such row, the value at fault and,
+        where it can be guessed, the remedy.
 
     Examples
     --------
@@ -223,21 +72,25 @@ class Rankings(Labelled):
     def from_orders(
         cls, orders: Iterable[Iterable[Hashable]], items: Iterable[Hashable] | None = None
     ) -> "Rankings":
-        """Rankings from lists of items, best first.
+        """Make rankings from lists of items, best first.
 
         Parameters
         ----------
         orders : iterable of iterables
             Every item once, best first: labels, or the numbers ``0..n-1``.
         items : sequence, optional
-            The labels, in the order that the positions shall have. By default ``0..n-1``
-            if the entries are these numbers, otherwise the labels found, sorted: any two
-            parties then agree on it.
+            The labels, in the order of the columns of `ranks`. By default ``0..n-1`` if the
+            entries are these numbers, otherwise the labels found, sorted, so that any two
+            parties agree on the order.
+
+        Returns
+        -------
+        rankings : Rankings
 
         Raises
         ------
         ValueError
-            If a list misses an item, repeats one or names an unknown one.
+            If a list leaves out an item, repeats one or names an unknown one.
 
         Examples
         --------
@@ -248,14 +101,14 @@ class Rankings(Labelled):
         given = as_list(orders, "orders")
         rows = [as_list(order, f"order {row}") for row, order in enumerate(given)]
         if not rows:
-            raise ValueError("no orders were given")
+            raise InputError("no orders were given")
         found = rows[0] if items is None else as_list(items, "items")
         labels = check_items(found, len(found))
         if items is None:
             labels = in_order(labels)
         index = {label: i for i, label in enumerate(labels)}
         if not labels:
-            raise ValueError("row 0 is empty: an order must name at least one item")
+            raise InputError("an order must name at least one item, but this is empty", row=0)
         order_indices = np.empty((len(rows), len(labels)), dtype=np.int32)
         numbers = set(range(len(labels)))
         if not any(hashable(x) and x in index for x in rows[0]) and all(
@@ -263,22 +116,10 @@ class Rankings(Labelled):
         ):
             index = {number: number for number in numbers}  # item numbers instead of labels
         for row, order in enumerate(rows):
-            unknown = [x for x in order if not hashable(x) or x not in index]
-            if unknown:
-                raise ValueError(f"row {row} names {unknown[0]!r}, which is not an item")
-            missing = set(index).difference(order)
-            if missing:
-                first = next(label for label in index if label in missing)
-                raise ValueError(
-                    f"row {row} leaves out {first!r}: an order names every item; "
-                    "for partial ballots use Rankings.from_ballots or PartialRankings.from_orders"
-                )
-            if len(order) != len(index):
-                twice = next(label for label in order if order.count(label) > 1)
-                raise ValueError(f"row {row} names {twice!r} more than once")
+            check_order(order, index, row)
             order_indices[row] = [index[label] for label in order]
         named = labels if items is not None or labels != tuple(range(len(labels))) else None
-        return cls.trusted(_core.invert(order_indices), named)
+        return cls._trusted(_core.invert(order_indices), named)
 
     @classmethod
     def from_scores(
@@ -288,7 +129,7 @@ class Rankings(Labelled):
         ties: str = "random",
         rng: RNG = None,
     ) -> "Rankings":
-        """Rankings from scores, the highest best.
+        """Make rankings from scores, the highest score first.
 
         Parameters
         ----------
@@ -297,9 +138,13 @@ class Rankings(Labelled):
         items : sequence, optional
             Labels; by default the columns of a frame.
         ties : {"random", "index", "error"}
-            Equal scores of a row are ordered at random from ``rng``, by column, or refused.
+            Whether equal scores of a row are ordered at random, ordered by column, or an error.
         rng : None, int or numpy.random.Generator
-            Where random ties come from.
+            Random seed or generator, for ``ties="random"``.
+
+        Returns
+        -------
+        rankings : Rankings
 
         Raises
         ------
@@ -312,23 +157,27 @@ class Rankings(Labelled):
         array([[2, 0, 1]], dtype=int32)
         """
         if ties not in ("random", "index", "error"):
-            raise ValueError(f'ties must be "random", "index" or "error", not {ties!r}')
+            raise InputError(f'ties must be "random", "index" or "error", not {ties!r}', value=ties)
         if items is None:
             items = labels_of(scores)
-        ranks = _core.from_scores(as_scores(scores), ties, seed_bytes(rng))
+        matrix = as_scores(scores)
+        try:
+            ranks = _core.from_scores(matrix, ties, seed_bytes(rng))
+        except ValueError as error:
+            raise score_error(matrix, ties) or error from None
         labels = None if items is None else check_items(items, ranks.shape[1])
-        return cls.trusted(ranks, labels)
+        return cls._trusted(ranks, labels)
 
     @classmethod
     def from_ballots(
         cls, ballots: Iterable[Iterable[Any]], items: Iterable[Hashable], rng: RNG = None
     ) -> "Rankings":
-        """Rankings from ballots that may be partial or spoilt in places.
+        """Make rankings from ballots that may be incomplete or partly invalid.
 
-        Each ballot lists choices, best first. Dropped are blank choices (None, NaN, "",
-        "undervote"), overvotes ("overvote", or a list or set of several labels) and second
-        mentions of an item. The items not ranked follow in uniformly random order, drawn
-        for each ballot on its own.
+        Each ballot lists choices, best first. Blank choices (None, NaN, "", "undervote"),
+        overvotes ("overvote", or a list or set of several labels) and second mentions of an
+        item are dropped. The items that a ballot does not rank follow in uniformly random
+        order, drawn for each ballot independently.
 
         Parameters
         ----------
@@ -337,7 +186,12 @@ class Rankings(Labelled):
         items : sequence
             All labels.
         rng : None, int or numpy.random.Generator
-            Where the completions come from.
+            Random seed or generator, for the items that a ballot does not rank.
+
+        Returns
+        -------
+        rankings : Rankings
+            One row per ballot.
 
         Raises
         ------
@@ -355,7 +209,7 @@ class Rankings(Labelled):
         labels = check_items(labels, len(labels))
         index = {label: i for i, label in enumerate(labels)}
         if not labels:
-            raise ValueError("items must name at least one item")
+            raise InputError("items must name at least one item")
         rows = []
         for row, ballot in enumerate(ballots):
             scores = np.full(len(labels), -np.inf)
@@ -365,11 +219,11 @@ class Rankings(Labelled):
                     scores[item] = -place
             rows.append(scores)
         if not rows:
-            return cls.trusted(np.empty((0, len(labels)), dtype=np.int32), labels)
+            return cls._trusted(np.empty((0, len(labels)), dtype=np.int32), labels)
         return cls.from_scores(np.array(rows), labels, "random", rng)
 
     def orders(self) -> NDArray[np.int32]:
-        """Item numbers best first, shape (m, n): the inverse of the ranks.
+        """Return the item numbers of each ranking, best first, shape (m, n).
 
         Examples
         --------
@@ -380,9 +234,9 @@ class Rankings(Labelled):
 
 
 def as_rankings(ranks: ArrayLike, base: int = 0, copy: bool = False) -> NDArray[np.int32]:
-    """Cast, order and validate rankings; a `Rankings` passes as it is.
+    """Return rankings as a valid C-ordered ``int32`` matrix; a `Rankings` is not checked again.
 
-    An ``int32`` array in C order is not copied unless ``copy`` says so.
+    An ``int32`` array in C order is not copied unless ``copy`` is True.
 
     Examples
     --------
@@ -392,27 +246,80 @@ def as_rankings(ranks: ArrayLike, base: int = 0, copy: bool = False) -> NDArray[
     if isinstance(ranks, Rankings):
         return ranks.ranks
     if isinstance(ranks, Labelled):
-        raise ValueError(
-            "partial rankings are not taken here: complete them, PartialRankings.complete(rng=…), "
-            "or use Borda or Refine with partial=True, or the methods borda, pivot or kemeny"
+        raise InputError(
+            "this function takes complete rankings, not PartialRankings",
+            remedy="complete them with PartialRankings.complete(rng=…), or use Borda or Refine "
+            "with partial=True, or the methods borda, pivot or kemeny",
         )
     if base not in (0, 1):
-        raise ValueError(f"base must be 0 or 1, not {base!r}")
+        raise InputError(f"base must be 0 or 1, not {base!r}", value=base)
     matrix = as_integers(ranks, "positions")
     ordered = np.array(matrix, dtype=np.int32, order="C", copy=True if copy or base else None)
     if base:
-        if ordered.size and ordered.min() < -INT32_MAX:
-            row, item = np.argwhere(ordered < -INT32_MAX)[0]
-            raise ValueError(f"row {row}: {ordered[row, item]} of item {item} is too large")
+        refuse_where(ordered < -INT32_MAX, ordered, "is too large")
         ordered -= base
     fault = _core.find_fault(ordered)
     if fault is not None:
-        raise ValueError(describe_fault(ordered, fault.row, fault.rank, base))
+        raise not_a_ranking(ordered, fault.row, fault.rank, base)
     return read_only(ordered) if copy else ordered
 
 
+def check_order(order: list[Any], index: dict[Hashable, int], row: int) -> None:
+    """Check that an order names every item once."""
+    unknown = [label for label in order if not hashable(label) or label not in index]
+    if unknown:
+        raise InputError(f"{unknown[0]!r} is not one of the items", row=row, value=unknown[0])
+    missing = set(index).difference(order)
+    if missing:
+        first = next(label for label in index if label in missing)
+        raise InputError(
+            f"the order leaves out {first!r}, but an order names every item",
+            row=row,
+            item=index[first],
+            remedy="for partial ballots use Rankings.from_ballots or PartialRankings.from_orders",
+        )
+    if len(order) != len(index):
+        twice = next(label for label in order if order.count(label) > 1)
+        raise InputError(
+            f"the order names {twice!r} more than once", row=row, item=index[twice], value=twice
+        )
+
+
+def score_error(scores: NDArray[np.float64], ties: str) -> InputError | None:
+    """Make the error of the first row that the core refused to rank; None if all are valid.
+
+    Examples
+    --------
+    >>> print(score_error(np.array([[2.0, 1.0, 2.0]]), ties="error"))
+    row 0: items 0 and 2 share the score 2; pass ties="random" or ties="index"
+    """
+    for row, values in enumerate(scores):
+        nan = np.flatnonzero(np.isnan(values))
+        if nan.size:
+            item = int(nan[0])
+            return InputError(
+                f"the score of item {item} is NaN",
+                row=row,
+                item=item,
+                value=float(values[item]),
+                remedy="fill in the score, or drop the row",
+            )
+        order = np.argsort(-values, kind="stable")
+        equal = np.flatnonzero(values[order[1:]] == values[order[:-1]])
+        if equal.size and ties == "error":
+            first, second = order[equal[0] : equal[0] + 2].tolist()
+            return InputError(
+                f"items {first} and {second} share the score {values[first]:g}",
+                row=row,
+                item=first,
+                value=float(values[first]),
+                remedy=Remedy.TIES,
+            )
+    return None
+
+
 def in_order(labels: Collection[Hashable]) -> tuple[Hashable, ...]:
-    """Put labels into an order that any two parties agree on.
+    """Sort labels, so that any two parties agree on the order.
 
     Examples
     --------
@@ -425,7 +332,7 @@ def in_order(labels: Collection[Hashable]) -> tuple[Hashable, ...]:
 
 
 def as_scores(scores: ArrayLike) -> NDArray[np.float64]:
-    """Cast and order scores; complain of what a float cannot tell apart.
+    """Return scores as a C-ordered matrix of floats; refuse integers that floats would merge.
 
     Examples
     --------
@@ -434,15 +341,17 @@ def as_scores(scores: ArrayLike) -> NDArray[np.float64]:
     """
     matrix = as_matrix(scores, "scores")
     if not np.can_cast(matrix.dtype, np.float64, "same_kind") and matrix.dtype.kind not in "iu":
-        raise ValueError(f"scores must be real numbers, not {matrix.dtype}")
+        raise InputError(f"scores must be real numbers, not {matrix.dtype}")
     exact = matrix.astype(np.float64, copy=False)
     if matrix.dtype.kind in "iu" and not np.array_equal(exact.astype(matrix.dtype), matrix):
-        raise ValueError("integer scores beyond 2^53 cannot be told apart; rank them first")
+        raise InputError(
+            "integer scores beyond 2^53 lose precision as floats", remedy="pass ranks instead"
+        )
     return np.ascontiguousarray(exact)
 
 
 def labels_of(values: object) -> tuple[Hashable, ...] | None:
-    """Labels that an input carries: our own objects, pandas and polars frames; else None."""
+    """Return the labels of fedrank's own objects and of pandas or polars frames; else None."""
     if hasattr(values, "item_labels"):
         return cast("tuple[Hashable, ...] | None", values.item_labels)
     columns = getattr(values, "columns", None)
@@ -452,25 +361,28 @@ def labels_of(values: object) -> tuple[Hashable, ...] | None:
 
 
 def same_items(*rankings: object) -> tuple[Hashable, ...] | None:
-    """Labels that several inputs share; None if none has any.
+    """Return the labels that several inputs share; None if none of them has labels.
 
     Raises ValueError if two inputs are labelled differently, because position ``i`` would
     then mean different items.
     """
-    shared: tuple[Hashable, ...] | None = None
-    for labels in map(labels_of, rankings):
-        if labels is None:
-            continue
-        if shared is None:
-            shared = labels
-        elif labels != shared:
-            if len(labels) != len(shared):
-                raise ValueError(
-                    f"rankings of {len(shared)} items do not go with rankings of {len(labels)}"
-                )
-            first = next(pair for pair in zip(shared, labels, strict=True) if pair[0] != pair[1])
-            raise ValueError(
-                f"the rankings label their items differently: {first[0]!r} in one is "
-                f"{first[1]!r} in another; Rankings.align puts them into one order"
+    labelled = [labels for labels in map(labels_of, rankings) if labels is not None]
+    if not labelled:
+        return None
+    shared = labelled[0]
+    for labels in labelled[1:]:
+        if len(labels) != len(shared):
+            raise InputError(
+                f"rankings of {len(shared)} items cannot be combined with rankings of "
+                f"{len(labels)} items"
             )
+        for item, (ours, theirs) in enumerate(zip(shared, labels, strict=True)):
+            if ours != theirs:
+                raise InputError(
+                    f"the rankings label their items differently: item {item} is {ours!r} in one "
+                    f"and {theirs!r} in another",
+                    item=item,
+                    value=theirs,
+                    remedy="Rankings.align reorders the items",
+                )
     return shared

@@ -1,4 +1,4 @@
-"""Partial rankings: items may be tied, and some not ranked; nothing is drawn at random."""
+"""Partial rankings: items may be tied or not ranked, and nothing is drawn at random."""
 
 from collections.abc import Hashable, Iterable
 from typing import Any, TypeAlias
@@ -8,36 +8,39 @@ from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
 from fedrank._random import RNG
-from fedrank._validation import as_integers, as_list, as_weights, check_items, hashable, read_only
-from fedrank.rankings.complete import (
-    Labelled,
-    Rankings,
-    as_rankings,
-    as_scores,
-    in_order,
-    labels_of,
+from fedrank._validation import (
+    as_integers,
+    as_list,
+    as_weights,
+    check_items,
+    hashable,
+    read_only,
+    refuse_where,
 )
+from fedrank.exceptions import InputError
+from fedrank.rankings.complete import Rankings, as_rankings, as_scores, in_order, labels_of
+from fedrank.rankings.labelled import Labelled
 
 
 class PartialRankings(Labelled):
-    """Rankings of ``n`` labelled items that may tie some and leave some out, one a row.
+    """Rankings of ``n`` labelled items, some of them tied or not ranked; one ranking per row.
 
     Entry ``i`` of a row is the level of item ``i``, 0 the best: items of one level are tied.
-    Items of level -1 are not ranked. One rule holds everywhere: they are tied with each other
-    below all that are ranked. Positions that share or skip numbers, such as 1, 1, 3, mean the
-    same as the levels 0, 0, 1, and are kept as these.
+    Items of level -1 are not ranked. They count everywhere as tied with each other, below all
+    ranked items. Positions that share or skip numbers, such as 1, 1, 3, mean the same as the
+    levels 0, 0, 1, and are stored as these.
 
     Parameters
     ----------
     ranks : array_like of int, shape (m, n) or (n,)
-        Positions, the lowest best; equal ones are tied, and -1 is not ranked.
+        Positions, the lowest best. Equal positions are ties, and -1 means not ranked.
     items : sequence, optional
         ``n`` different labels. Taken from the columns of a data frame; ``0..n-1`` otherwise.
 
     Raises
     ------
     ValueError
-        If a position is below -1, or a row ranks nothing.
+        If a position is below -1, or a row ranks no item.
 
     Examples
     --------
@@ -54,30 +57,31 @@ class PartialRankings(Labelled):
         if items is None:
             items = labels_of(ranks)
         positions = as_integers(ranks, "positions")
-        if positions.size and positions.min() < -1:
-            row, item = np.argwhere(positions < -1)[0]
-            raise ValueError(
-                f"row {row}: {positions[row, item]} of item {item} is no position: these are "
-                "0 or more, and -1 where the item is not ranked"
-            )
+        refuse_where(
+            positions < -1, positions, "is not a position: use 0 or more, or -1 for not ranked"
+        )
         scores = np.where(positions < 0, np.nan, -positions.astype(np.float64))
-        self._ranks = read_only(_core.levels(np.ascontiguousarray(scores)))
+        self._ranks = read_only(levels_of(np.ascontiguousarray(scores)))
         self._items = None if items is None else check_items(items, self.n)
 
     @classmethod
     def from_orders(
         cls, orders: Iterable[Iterable[Any]], items: Iterable[Hashable] | None = None
     ) -> "PartialRankings":
-        """Partial rankings from lists of items, best first.
+        """Make partial rankings from lists of items, best first.
 
         Parameters
         ----------
         orders : iterable of iterables
-            Items, best first; several that are tied are a list or a set. Those that are left
-            out are not ranked.
+            Items, best first; tied items are a list or a set. Items that are left out are not
+            ranked.
         items : sequence, optional
-            The labels, in the order that the levels shall have. By default those named in any
-            of the orders, sorted.
+            The labels, in the order of the columns of `ranks`. By default all labels that the
+            orders name, sorted.
+
+        Returns
+        -------
+        rankings : PartialRankings
 
         Raises
         ------
@@ -95,13 +99,15 @@ class PartialRankings(Labelled):
             for row, order in enumerate(as_list(orders, "orders"))
         ]
         if not rows:
-            raise ValueError("no orders were given")
+            raise InputError("no orders were given")
         for row, groups in enumerate(rows):
             if [] in groups:
-                raise ValueError(f"row {row} has an empty tie: leave it out")
+                raise InputError("a tie is empty", row=row, remedy="leave it out")
             for label in (label for tied in groups for label in tied):
                 if not hashable(label):
-                    raise ValueError(f"row {row} names {label!r}, which cannot be a label")
+                    raise InputError(
+                        f"item labels must be text or numbers, not {label!r}", row=row, value=label
+                    )
         if items is None:
             items = in_order({label for groups in rows for tied in groups for label in tied})
         labels = tuple(as_list(items, "items"))
@@ -112,9 +118,14 @@ class PartialRankings(Labelled):
             for level, tied in enumerate(groups):
                 for label in tied:
                     if label not in index:
-                        raise ValueError(f"row {row} names {label!r}, which is not an item")
+                        raise InputError(f"{label!r} is not one of the items", row=row, value=label)
                     if levels[row, index[label]] != -1:
-                        raise ValueError(f"row {row} names {label!r} more than once")
+                        raise InputError(
+                            f"the order names {label!r} more than once",
+                            row=row,
+                            item=index[label],
+                            value=label,
+                        )
                     levels[row, index[label]] = level
         return cls(levels, None if labels == tuple(range(len(labels))) else labels)
 
@@ -122,20 +133,24 @@ class PartialRankings(Labelled):
     def from_scores(
         cls, scores: ArrayLike, items: Iterable[Hashable] | None = None
     ) -> "PartialRankings":
-        """Partial rankings from scores, the highest best; equal scores are tied.
+        """Make partial rankings from scores, the highest score first; equal scores are ties.
 
         Parameters
         ----------
         scores : array_like of float, shape (m, n) or (n,)
-            An array, or a pandas or polars frame whose columns are the items. NaN is not
+            An array, or a pandas or polars frame whose columns are the items. NaN means not
             ranked.
         items : sequence, optional
             Labels; by default the columns of a frame.
 
+        Returns
+        -------
+        rankings : PartialRankings
+
         Raises
         ------
         ValueError
-            If a row ranks nothing.
+            If a row ranks no item.
 
         Examples
         --------
@@ -144,16 +159,20 @@ class PartialRankings(Labelled):
         """
         if items is None:
             items = labels_of(scores)
-        ranks = _core.levels(as_scores(scores))
-        return cls.trusted(ranks, None if items is None else check_items(items, ranks.shape[1]))
+        ranks = levels_of(as_scores(scores))
+        return cls._trusted(ranks, None if items is None else check_items(items, ranks.shape[1]))
 
     def complete(self, rng: RNG = None) -> Rankings:
-        """Order ties and the items not ranked, which come last, at random.
+        """Order tied items at random, and put the items not ranked last, in random order.
 
         Parameters
         ----------
         rng : None, int or numpy.random.Generator
-            Where the order comes from, for each row on its own.
+            Random seed or generator. Each row is completed independently.
+
+        Returns
+        -------
+        rankings : Rankings
 
         Examples
         --------
@@ -165,11 +184,12 @@ class PartialRankings(Labelled):
         return Rankings.from_scores(scores, self._items, "random", rng)
 
     def twins(self) -> Rankings:
-        """Two complete rankings for each: all first ones, then all second ones.
+        """Return two complete rankings per partial one: all first twins, then all second twins.
 
-        Both keep what a partial ranking orders. What it ties (the items not ranked too) the
-        first has by item number, and the second the other way round. So half the sum of an
-        item's two positions is its mid-rank, and a tied pair counts one half for either order.
+        Both twins keep the order of items that are not tied. Tied items (items not ranked are
+        tied too) are in the order of their numbers in the first twin, and in the reverse order
+        in the second. So half the sum of an item's two positions is its mid-rank, and a tied
+        pair counts one half for either order.
 
         Examples
         --------
@@ -177,14 +197,33 @@ class PartialRankings(Labelled):
         array([[1, 0, 2, 3],
                [1, 0, 3, 2]], dtype=int32)
         """
-        return Rankings.trusted(_core.twins(self._ranks), self._items)
+        return Rankings._trusted(_core.twins(self._ranks), self._items)
 
 
 AnyRankings: TypeAlias = Rankings | PartialRankings
 
 
+def levels_of(scores: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return the levels of scores, the highest score first; NaN is not ranked.
+
+    Examples
+    --------
+    >>> levels_of(np.array([[0.0, 1.0, np.nan]]))
+    array([[ 1, 0, -1]], dtype=int32)
+    """
+    try:
+        return _core.levels(scores)
+    except ValueError:
+        blank = np.flatnonzero(np.isnan(scores).all(axis=1))
+        if blank.size:
+            raise InputError(
+                "the row ranks no item", row=int(blank[0]), remedy="leave it out"
+            ) from None
+        raise
+
+
 def as_partial(rankings: ArrayLike) -> PartialRankings:
-    """Check partial rankings; complete ones are such, too.
+    """Return rankings as `PartialRankings`; complete rankings are a special case.
 
     Examples
     --------
@@ -194,14 +233,14 @@ def as_partial(rankings: ArrayLike) -> PartialRankings:
     if isinstance(rankings, PartialRankings):
         return rankings
     if isinstance(rankings, Rankings):
-        return PartialRankings.trusted(rankings.ranks, rankings.item_labels)
+        return PartialRankings._trusted(rankings.ranks, rankings.item_labels)
     return PartialRankings(rankings)
 
 
 def as_profile(
     rankings: ArrayLike, weights: ArrayLike | None
 ) -> tuple[NDArray[np.int32], NDArray[np.uint32] | None]:
-    """Check rankings and their weights; of partial ones these are the twins'.
+    """Check rankings and their weights; partial rankings are replaced by their twins.
 
     Examples
     --------
@@ -217,7 +256,7 @@ def as_profile(
 
 
 def as_tied(choice: Any) -> list[Any]:
-    """Labels of one place of an order.
+    """Return the labels that share one position of an order.
 
     Examples
     --------

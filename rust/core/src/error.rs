@@ -72,11 +72,11 @@ pub enum Error {
     },
 
     /// A flat array does not hold whole rows of `n`.
-    #[error("{len} entries do not make rows of {n} items")]
+    #[error("{len} entries cannot be split into rows of {n} items")]
     Ragged {
         /// Entries given.
         len: usize,
-        /// Items a row.
+        /// Items per row.
         n: usize,
     },
 
@@ -93,7 +93,7 @@ pub enum Error {
     #[error("no rankings: at least one row with a weight above 0 is needed")]
     Empty,
 
-    /// Not one weight a row.
+    /// Not one weight per row.
     #[error("{weights} weights were given for {rows} rankings")]
     Weights {
         /// Weights given.
@@ -109,7 +109,7 @@ pub enum Error {
         total: u64,
     },
 
-    /// A parameter of a scheme that cannot be.
+    /// An invalid parameter.
     #[error("{name} {problem}")]
     Parameter {
         /// Its name, as in the Python API.
@@ -119,7 +119,9 @@ pub enum Error {
     },
 
     /// A sum that would need more than 64 bits.
-    #[error("{name} is too large: sums of the messages would need {bits} bits, and 64 is the most")]
+    #[error(
+        "{name} is too large: sums of the messages would need {bits} bits; at most 64 are possible"
+    )]
     Width {
         /// The parameter to lower.
         name: &'static str,
@@ -128,7 +130,7 @@ pub enum Error {
     },
 
     /// A client with more rankings than the scheme allows.
-    #[error("{samples} rankings are more than the scheme's max_samples of {most}")]
+    #[error("the client has {samples} rankings; the scheme's max_samples is {most}")]
     TooManySamples {
         /// Rankings that the client holds.
         samples: usize,
@@ -136,7 +138,7 @@ pub enum Error {
         most: usize,
     },
 
-    /// A number of survivors that cannot be.
+    /// An invalid number of survivors.
     #[error("survivors must be 1 to {clients}, not {survivors}")]
     Survivors {
         /// Survivors claimed.
@@ -149,7 +151,7 @@ pub enum Error {
     #[error("this total is impossible: {problem}")]
     Total {
         /// Why.
-        problem: &'static str,
+        problem: String,
     },
 
     /// The result does not fit into memory.

@@ -25,7 +25,7 @@ pub struct Layout {
 #[non_exhaustive]
 pub enum Error {
     /// A width outside 1 to 64.
-    #[error("segment {segment:?} has entries of {bits} bits: a width is 1 to 64")]
+    #[error("segment {segment:?} has entries of {bits} bits; a width must be 1 to 64")]
     Width {
         /// The segment's name.
         segment: String,
@@ -33,17 +33,18 @@ pub enum Error {
         bits: u32,
     },
     /// More than 2^34 bits in all.
-    #[error("the message is too long: at most 2^34 bits")]
+    #[error("the message would have more than 2^34 bits")]
     TooLong,
     /// A message with the wrong number of entries.
-    #[error("the message has {got} entries, its layout {want}")]
+    #[error("the message has {got} entries; its layout has {want}")]
     Entries {
         /// Entries given.
         got: usize,
         /// Entries of the layout.
         want: usize,
     },
-    /// An entry that needs more bits than its segment has. The value is not told: it may be private.
+    /// An entry that needs more bits than its segment has. The message does not show the
+    /// value: it may be private.
     #[error("entry {entry} does not fit in {bits} bits")]
     Range {
         /// Index in the message.
@@ -52,7 +53,7 @@ pub enum Error {
         bits: u32,
     },
     /// Packed bytes of the wrong length.
-    #[error("{got} packed bytes where the layout has {want}")]
+    #[error("the message has {got} packed bytes; its layout has {want}")]
     Length {
         /// Bytes given.
         got: usize,
@@ -60,7 +61,7 @@ pub enum Error {
         want: usize,
     },
     /// A bit set after the last entry.
-    #[error("the padding after the last entry is not zero")]
+    #[error("the padding after the last entry must be zero bits")]
     Padding,
 }
 

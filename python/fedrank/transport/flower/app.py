@@ -83,8 +83,8 @@ clientapp = "study_app.client:app"
 
 [tool.flwr.app.config]
 wait = 120        # seconds to wait for all nodes of the roster
-deadline = 120    # seconds a step: who misses it has dropped out
-out = "results"   # folder of the consensus, on the SuperLink's machine
+deadline = 120    # seconds per step: a client that misses it has dropped out
+out = "results"   # folder of the consensus and of a run's state, on the SuperLink's machine
 nameless = false  # true in a simulation: a node's agent says which client it is
 {seed}"""
 
@@ -109,7 +109,7 @@ Compare the digest with all parties, by another way than through the coordinator
 
 ## The coordinator
 
-Certificates and node keys for a trial. In earnest, use your own certificate authority, and let
+Certificates and node keys for a trial. In production, use your own certificate authority, and let
 every data holder make its own key:
 
     fedrank flower keys study_app/study.json --host superlink.example.org
@@ -123,9 +123,9 @@ Start the SuperLink in this folder. The consensus will be written to `results` i
 
 (It forgets the nodes when it ends; `--database state.db` keeps them.)
 
-So started, it is for a trial: **whoever reaches the port, every data holder too, can submit a run,
-and read each input to it**. In earnest, let it listen on 127.0.0.1, behind a proxy that passes on
-`/v1/fleet/` alone; fedrank's page on deploying has one.
+Started like this, it is for a trial: **everybody who reaches the port, every data holder too, can
+submit a run and read each input to it**. In production, let it listen on 127.0.0.1, behind a proxy
+that passes on `/v1/fleet/` only; fedrank's page on deploying has one.
 
 Tell `flwr` where it is, in `~/.flwr/config.toml`:
 
@@ -150,5 +150,6 @@ Register every node under its name in the roster:
     flwr list trial --format json
 
 `flwr run` ends with 0 even if the run fails: the status and its reason are in the list. A failed
-run leaves no file. Data holders count it all the same, once they have sent their masked input.
+run leaves no file. Data holders still count it, once they have sent their masked input. If the
+ServerApp is killed, run it again: it goes on where it was.
 """

@@ -16,8 +16,8 @@ from fedrank.agent.socket import listens
 QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}
 """Flower calls nobody but the SuperLink."""
 
-POLL = 0.2  # seconds between looks whether both processes live
-GRACE = 10.0  # seconds that they have to stop
+POLL_SECONDS = 0.2  # between looks whether both processes live
+STOP_SECONDS = 10.0  # that they have to stop
 
 
 def join(
@@ -35,7 +35,7 @@ def join(
     superlink : str
         Address of the SuperLink, ``host:port``.
     root_certificates : pathlib.Path
-        Certificate of the authority that vouches for the SuperLink.
+        Certificate of the authority that signed the SuperLink's.
     key : pathlib.Path
         This node's private key.
     agent_socket : pathlib.Path
@@ -55,15 +55,15 @@ def join(
     try:
         if agent_command is not None:
             processes.append(subprocess.Popen(agent_command))
-            # A node without an agent could only say so, and be lost to a run that waits.
+            # A node without an agent would be lost to a run that waits for it.
             while not listens(agent_socket):
                 if (code := ended(processes)) is not None:
                     return code
-                time.sleep(POLL)
+                time.sleep(POLL_SECONDS)
         command = node_command(superlink, root_certificates, key, agent_socket)
         processes.append(subprocess.Popen(command, env=environment(home)))
         while (code := ended(processes)) is None:
-            time.sleep(POLL)
+            time.sleep(POLL_SECONDS)
         return code
     finally:
         end(processes)
@@ -81,11 +81,11 @@ def stop(_signal: int, _frame: FrameType | None) -> None:
 
 
 def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End processes, the last first: kindly, then not."""
+    """End processes, the last one first: by a request, then by force."""
     for process in reversed(processes):
         process.terminate()
         try:
-            process.wait(timeout=GRACE)
+            process.wait(timeout=STOP_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -18,28 +18,28 @@ except ImportError as error:
         f"keys need Flower's libraries ({error}): pip install 'fedrank[flower]'"
     ) from None
 
-DAYS = 30  # that the certificates hold
+VALID_DAYS = 30  # of the certificates
 
 
 def write_keys(folder: Path, hosts: Sequence[str], nodes: int) -> None:
     """Make a certificate authority, a server certificate, and a key for every node.
 
-    For a trial: whoever holds the folder can be anybody. The authority's own key is not kept, so
-    that nothing more can be signed with it.
+    For a trial: the holder of the folder can act as any party. The authority's own key is not kept,
+    so that nothing more can be signed with it.
 
     Parameters
     ----------
     folder : pathlib.Path
-        Where to; must not be there yet.
+        Where to write them; must not exist yet.
     hosts : sequence of str
-        Names and addresses that the SuperLink is reached by; ``localhost`` is among them always.
+        Names and addresses of the SuperLink; ``localhost`` is always among them.
     nodes : int
         How many nodes.
 
     Raises
     ------
     ValueError
-        If the folder is there already.
+        If the folder exists.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def certificate(
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(minutes=5))  # clocks differ
-        .not_valid_after(now + timedelta(days=DAYS))
+        .not_valid_after(now + timedelta(days=VALID_DAYS))
     )
 
 

@@ -95,12 +95,18 @@ impl Borda {
     pub fn decode(&self, total: &[u64], survivors: usize, ties: Ties) -> Result<Consensus> {
         self.size.admit_total(&self.layout, total, survivors)?;
         let n = self.size.n;
-        let possible = match (&self.midpoints, self.size.max_samples) {
-            (None, Some(samples)) => possible_sums(total, n, survivors, samples, self.size.each()),
-            _ => total.iter().all(|&sum| u128::from(sum) <= survivors as u128 * (n - 1) as u128),
+        let (possible, doubtful) = match (&self.midpoints, self.size.max_samples) {
+            (None, Some(samples)) => {
+                (possible_sums(total, n, survivors, samples, self.size.each()), "max_samples")
+            }
+            _ => {
+                let most = survivors as u128 * (n - 1) as u128;
+                (total.iter().all(|&sum| u128::from(sum) <= most), "the number of survivors")
+            }
         };
         if !possible {
-            return Err(Error::Total { problem: "no rankings of so many clients have these sums" });
+            let sums = format!("the sums are not what {survivors} clients can send");
+            return Err(Error::Total { problem: format!("{sums}: is {doubtful} right?") });
         }
         let mut sums = total.to_vec();
         sums.resize(n, 0);

@@ -1,6 +1,6 @@
 //! Federated dispersion (M15): distances to an announced ranking, and numbers of rankings.
 
-use super::{Layout, Size, layout, segment};
+use super::{Layout, Size, layout, segment, wrong_entries, wrong_samples};
 use crate::error::{Error, Result};
 use crate::kendall::distances_to;
 use crate::mallows::Phi;
@@ -84,16 +84,15 @@ impl Dispersion {
         let (samples, distance) = match *total {
             [distance, samples] => (samples, distance),
             [samples] => (samples, 0),
-            _ => return Err(Error::Total { problem: "it has the wrong number of entries" }),
+            _ => return Err(wrong_entries(total.len(), self.layout.entries())),
         };
         let (fewest, most) = (survivors as u128, survivors as u128 * self.samples as u128);
         if !(fewest..=most).contains(&u128::from(samples)) {
-            return Err(Error::Total {
-                problem: "so many clients cannot hold that number of rankings",
-            });
+            return Err(wrong_samples(samples, survivors, self.samples as u64));
         }
         if u128::from(distance) > u128::from(samples) * farthest(n) {
-            return Err(Error::Total { problem: "so many rankings cannot be that far away" });
+            let problem = format!("{samples} rankings cannot have a total distance of {distance}");
+            return Err(Error::Total { problem });
         }
         let phi = Phi::from_distance(distance as f64 / samples as f64, n);
         let error = match phi.get() {

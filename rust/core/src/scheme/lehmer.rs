@@ -103,7 +103,8 @@ impl Lehmer {
             (sent, lows) = lows.split_at(slots(item, self.low_bits) - 1);
             let counted: u128 = sent.iter().map(|&count| u128::from(count)).sum();
             if counted > u128::from(all) {
-                let problem = "an item's low parts are more than the clients";
+                let problem =
+                    format!("the low parts of item {item} count {counted} clients of {all}");
                 return Err(Error::Total { problem });
             }
             histogram.clear();
@@ -118,7 +119,8 @@ impl Lehmer {
                 u128::from(count) * ((item - j) >> self.low_bits) as u128
             };
             if u128::from(high) > histogram.iter().enumerate().map(most).sum() {
-                let problem = "an item's high part is above what these clients can send";
+                let problem =
+                    format!("the high part of item {item} is above what {all} clients can send");
                 return Err(Error::Total { problem });
             }
             let mut rng = match ties {

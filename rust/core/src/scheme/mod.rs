@@ -154,10 +154,20 @@ impl Size {
             return Err(Error::Survivors { survivors, clients: self.clients });
         }
         if total.len() != layout.entries() {
-            return Err(Error::Total { problem: "it has the wrong number of entries" });
+            return Err(wrong_entries(total.len(), layout.entries()));
         }
         Ok(())
     }
+}
+
+fn wrong_entries(got: usize, want: usize) -> Error {
+    Error::Total { problem: format!("it has {got} entries; the scheme's messages have {want}") }
+}
+
+/// For a number of rankings that `survivors` with at most `most` each cannot hold.
+fn wrong_samples(samples: u64, survivors: usize, most: u64) -> Error {
+    let holds = format!("{survivors} clients with 1 to {most} rankings each");
+    Error::Total { problem: format!("{holds} cannot hold {samples}: is max_samples right?") }
 }
 
 /// A run of `len` entries that each sum to at most `most`; none if that is 0.
@@ -176,6 +186,6 @@ fn segment(name: &str, len: usize, most: u128, parameter: &'static str) -> Resul
 
 /// A layout of segments whose widths are in range; `name` is what makes messages long.
 fn layout(segments: Vec<Segment>, name: &'static str) -> Result<Layout> {
-    let too_long = Error::Parameter { name, problem: "makes the message too long" };
+    let too_long = Error::Parameter { name, problem: "makes the message longer than 2^34 bits" };
     Layout::new(segments).map_err(|_| too_long)
 }

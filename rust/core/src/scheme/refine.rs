@@ -3,7 +3,7 @@
 use rand_core::Rng;
 use rayon::prelude::*;
 
-use super::{Layout, Size, layout, segment};
+use super::{Layout, Size, layout, segment, wrong_entries, wrong_samples};
 use crate::consensus::Consensus;
 use crate::consensus::kemeny::{self, EXACT_UPTO, KICKS};
 use crate::consensus::known::{Known, Pair};
@@ -171,14 +171,17 @@ impl Refine {
         }
         let announced = Rankings::trusted(&self.announced, self.size.n);
         if totals.len() != announced.len() {
-            return Err(Error::Total { problem: "it takes one total for each announced order" });
+            let (got, want) = (totals.len(), announced.len());
+            let problem =
+                format!("it takes one total for each announced order, so {want}, not {got}");
+            return Err(Error::Total { problem });
         }
         let (mut pairs, mut samples) = (Vec::new(), None);
         for (count, &total) in (1..).zip(totals) {
             let round = Round::new(announced, count, self.window);
             let counted = usize::from(count == 1 && self.vote == Vote::Counted);
             if total.len() != round.pairs + counted {
-                return Err(Error::Total { problem: "it has the wrong number of entries" });
+                return Err(wrong_entries(total.len(), round.pairs + counted));
             }
             let (margins, rest) = total.split_at(round.pairs);
             samples = samples.or(rest.first().copied());
@@ -205,8 +208,14 @@ impl Refine {
         let place = |i: usize| self.round.ranks[round.order[i] as usize];
         for ((i, j), &sum) in round.asked().zip(sums) {
             let margin = self.margin(sum, survivors).filter(|m| m.unsigned_abs() <= most);
-            let problem = "no rankings of so many clients have these margins";
-            let margin = margin.ok_or(Error::Total { problem })?;
+            let margin = margin.ok_or_else(|| {
+                let doubtful = match self.vote {
+                    Vote::Majority => "the number of survivors",
+                    Vote::Margins | Vote::Counted => "max_samples",
+                };
+                let margins = format!("the margins exceed what {survivors} clients can send");
+                Error::Total { problem: format!("{margins}: is {doubtful} right?") }
+            })?;
             pairs.push((place(i), place(j), margin as i32));
         }
         Ok(())
@@ -214,14 +223,14 @@ impl Refine {
 
     /// Checks number and parity of margins that are in range; not whether they go together.
     fn check(&self, pairs: &[Pair], samples: Option<u64>, survivors: usize) -> Result<()> {
-        let refused = |problem| Err(Error::Total { problem });
+        let refused = |problem: &str| Err(Error::Total { problem: problem.to_owned() });
         let most = survivors as u64 * self.a_client;
-        if samples.is_some_and(|samples| !(survivors as u64..=most).contains(&samples)) {
-            return refused("so many clients cannot hold that number of rankings");
+        if let Some(samples) = samples.filter(|s| !(survivors as u64..=most).contains(s)) {
+            return Err(wrong_samples(samples, survivors, self.a_client));
         }
         let largest = pairs.iter().map(|pair| pair.2.unsigned_abs()).max().unwrap_or(0);
         if samples.is_some_and(|samples| u64::from(largest) > samples) {
-            return refused("a margin is more than the number of rankings");
+            return refused("a margin is larger than the number of rankings");
         }
         // Every complete ranking adds 1 or −1 to a margin.
         let parity = samples.map_or(largest, |samples| samples as u32) & 1;

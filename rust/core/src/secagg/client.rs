@@ -111,7 +111,7 @@ impl Client {
         };
         let mut body = message::expect(keys, Kind::Keys, self.me, &self.params.study())?;
         let nonce: [u8; 32] = message::take(&mut body)
-            .ok_or(Error::Malformed { from: Party::Server, what: "wrong length" })?;
+            .ok_or(Error::Malformed { from: Party::Server, what: message::WRONG_LENGTH })?;
         let roster = self.read_roster(body)?;
         let context = self.params.context(&nonce, body);
 
@@ -185,7 +185,7 @@ impl Client {
         for (owner, entry) in message::ids(entries)?.into_iter().zip(entries) {
             let peer = peers
                 .binary_search_by_key(&owner, |p| p.id)
-                .map_err(|_| Error::List { what: "a share from a client without keys" })?;
+                .map_err(|_| Error::List { what: "it has a share of a client without keys" })?;
             senders.push(&peers[peer]);
             held.push(Held { owner, share: receive(&peers[peer], context, me, entry) });
         }
@@ -193,7 +193,7 @@ impl Client {
         let at = held.partition_point(|h| h.owner < me);
         held.insert(at, Held { owner: me, share: Some(own) });
         let opened = held.iter().filter(|h| h.share.is_some()).count();
-        self.params.enough(opened, "shares that open")?;
+        self.params.enough(opened, "shares could be opened")?;
 
         let pair = |peer: &&Peer| {
             let agreed = keys::agree(&secrets.mask, &peer.mask)
@@ -236,12 +236,12 @@ impl Client {
         };
         let body = message::expect(survivors, Kind::Survivors, self.me, context)?;
         let survivors = message::ids(message::entries::<2>(body, Party::Server)?)?;
-        self.params.enough(survivors.len(), "survivors")?;
+        self.params.enough(survivors.len(), "survivors are listed")?;
         if survivors.binary_search(&self.me).is_err() {
             return Err(Error::List { what: "this client is not among the survivors" });
         }
         if survivors.iter().any(|id| held.binary_search_by_key(id, |h| h.owner).is_err()) {
-            return Err(Error::List { what: "a survivor that did not share" });
+            return Err(Error::List { what: "a survivor sent no shares" });
         }
 
         let mut reply = message::begin(Kind::Reveal, self.me, context, REVEAL_ENTRY * held.len());
@@ -277,7 +277,7 @@ impl Client {
     /// Ids and keys from the `Keys` message, checked.
     fn read_roster(&self, body: &[u8]) -> Result<Vec<(u16, Public)>> {
         let entries = message::entries::<KEYS_ENTRY>(body, Party::Server)?;
-        self.params.enough(entries.len(), "clients with keys")?;
+        self.params.enough(entries.len(), "clients with keys are listed")?;
         let mut seen = BTreeSet::new();
         let mut roster = Vec::with_capacity(entries.len());
         for (id, entry) in message::ids(entries)?.into_iter().zip(entries) {

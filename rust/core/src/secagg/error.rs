@@ -29,14 +29,14 @@ impl std::fmt::Display for Party {
 #[non_exhaustive]
 pub enum Error {
     /// A roster outside 2 to 65,535 clients.
-    #[error("{clients} clients: secure aggregation needs 2 to 65535")]
+    #[error("the roster has {clients} clients; secure aggregation takes 2 to 65535")]
     Clients {
         /// Size of the roster.
         clients: usize,
     },
     /// A threshold outside (L/2, L].
     #[error(
-        "a threshold of {threshold} of {clients} clients: it must be more than half, at most all"
+        "the threshold must be more than half of the {clients} clients and at most all, not {threshold}"
     )]
     Threshold {
         /// The threshold asked for.
@@ -45,7 +45,7 @@ pub enum Error {
         clients: usize,
     },
     /// An id outside the roster.
-    #[error("client {client} is not on the roster of {clients}")]
+    #[error("client {client} is not on the roster, which has clients 0 to {}", clients.saturating_sub(1))]
     Unknown {
         /// The id.
         client: usize,
@@ -76,22 +76,26 @@ pub enum Error {
         from: Party,
     },
     /// A second, different input in one session.
-    #[error("another input was masked before in this session")]
+    #[error(
+        "a different input was masked before in this session; start a new session to send another"
+    )]
     SecondInput,
     /// A call or message that comes before its step, or from a client that left earlier.
-    #[error("a message from {from} is out of order")]
+    #[error("a message from {from} came before its step, or its sender missed an earlier one")]
     Order {
         /// Its sender.
         from: Party,
     },
     /// A message for a step already closed; it is discarded.
-    #[error("a message from {from} came after its step was closed")]
+    #[error("a message from {from} came after its step was closed and was discarded")]
     Late {
         /// Its sender.
         from: Party,
     },
     /// A public key that is low-order, not canonical, repeated, or not the one that was sent.
-    #[error("{from} sent an unacceptable public key for client {client}")]
+    #[error(
+        "the public key of client {client}, sent by {from}, is weak, repeated or not the one announced"
+    )]
     Key {
         /// Who sent the key.
         from: Party,
@@ -99,13 +103,13 @@ pub enum Error {
         client: usize,
     },
     /// A list of clients that is unsorted, repeats one, holds a stranger, or omits the reader.
-    #[error("the list of clients from the server is wrong: {what}")]
+    #[error("the server sent a wrong list of clients: {what}")]
     List {
         /// What is wrong with it.
         what: &'static str,
     },
     /// Fewer than the threshold.
-    #[error("{got} of the {need} {what} needed")]
+    #[error("only {got} {what}; the threshold is {need}")]
     TooFew {
         /// What there is too little of.
         what: &'static str,
@@ -115,7 +119,9 @@ pub enum Error {
         need: usize,
     },
     /// Fewer good shares of a client's secret than the threshold.
-    #[error("{got} of the {need} good shares needed of a secret of client {client}")]
+    #[error(
+        "only {got} good shares of a secret of client {client} arrived; the threshold is {need}"
+    )]
     Shares {
         /// Whose secret it is.
         client: usize,
@@ -125,7 +131,7 @@ pub enum Error {
         need: usize,
     },
     /// A client dealt shares that do not rebuild the secret it announced.
-    #[error("client {client} dealt shares that do not rebuild its secret")]
+    #[error("client {client} sent shares from which its secret cannot be rebuilt")]
     Dealer {
         /// The dealer.
         client: usize,

@@ -21,6 +21,8 @@ const CHECKSUM: usize = 4;
 pub(super) const FRAME: usize = HEADER + CHECKSUM;
 /// Bytes of one client in the body of `Reveal`: mark, share.
 pub(super) const REVEAL_ENTRY: usize = 33;
+/// What is wrong with a body of the wrong length.
+pub(super) const WRONG_LENGTH: &str = "it has the wrong length";
 /// What is wrong with a message that only the server sends.
 pub(super) const NOT_A_CLIENTS: &str = "it is not a client's message";
 
@@ -90,10 +92,11 @@ pub(super) struct Message<'a> {
 /// Take a message apart, whoever it is for.
 pub(super) fn open(bytes: &[u8], from: Party) -> Result<Message<'_>> {
     let malformed = |what| Error::Malformed { from, what };
-    let (content, sum) = bytes.split_last_chunk().ok_or(malformed("too short"))?;
-    let (header, body) = content.split_first_chunk::<HEADER>().ok_or(malformed("too short"))?;
+    let (content, sum) = bytes.split_last_chunk().ok_or(malformed("it is too short"))?;
+    let (header, body) =
+        content.split_first_chunk::<HEADER>().ok_or(malformed("it is too short"))?;
     if header[0] != VERSION {
-        return Err(malformed("another version of the protocol"));
+        return Err(malformed("it is of another version of the protocol"));
     }
     if checksum(content) != *sum {
         return Err(malformed("its checksum does not match"));
@@ -109,8 +112,10 @@ pub(super) fn open(bytes: &[u8], from: Party) -> Result<Message<'_>> {
         Kind::ClientState,
         Kind::ServerState,
     ];
-    let kind =
-        kinds.into_iter().find(|&k| k as u8 == header[1]).ok_or(malformed("unknown kind"))?;
+    let kind = kinds
+        .into_iter()
+        .find(|&k| k as u8 == header[1])
+        .ok_or(malformed("its kind is unknown"))?;
     let client = u16::from_le_bytes([header[2], header[3]]);
     let mut session = [0; 32];
     session.copy_from_slice(&header[4..]);
@@ -127,7 +132,7 @@ pub(super) fn expect<'a>(
     let from = Party::Server;
     let message = open(bytes, from)?;
     if message.kind != kind {
-        return Err(Error::Malformed { from, what: "not the message of this step" });
+        return Err(Error::Malformed { from, what: "it is not the message of this step" });
     }
     if message.client != client || message.session != *session {
         return Err(Error::Foreign { from });
@@ -139,7 +144,7 @@ pub(super) fn expect<'a>(
 pub(super) fn entries<const N: usize>(body: &[u8], from: Party) -> Result<&[[u8; N]]> {
     match body.as_chunks() {
         (entries, []) => Ok(entries),
-        _ => Err(Error::Malformed { from, what: "wrong length" }),
+        _ => Err(Error::Malformed { from, what: WRONG_LENGTH }),
     }
 }
 

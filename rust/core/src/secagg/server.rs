@@ -147,7 +147,8 @@ impl Server {
 
     fn take_keys(&mut self, sender: u16, body: &[u8]) -> Result<()> {
         let from = Party::Client(sender.into());
-        let body = body.try_into().map_err(|_| Error::Malformed { from, what: "wrong length" })?;
+        let body =
+            body.try_into().map_err(|_| Error::Malformed { from, what: message::WRONG_LENGTH })?;
         let public = Public::from_bytes(body);
         let repeated = |key| self.keys.values().any(|other| other.parts().contains(&key));
         if public.transport == public.mask
@@ -165,7 +166,7 @@ impl Server {
             return Err(Error::Order { from });
         }
         if body.len() != message::shares_len(self.keys.len()) {
-            return Err(Error::Malformed { from, what: "wrong length" });
+            return Err(Error::Malformed { from, what: message::WRONG_LENGTH });
         }
         self.shares.insert(sender, body.to_vec());
         Ok(())
@@ -177,8 +178,8 @@ impl Server {
             return Err(Error::Order { from });
         }
         let entries = self.params.layout.unpack(body);
-        let entries =
-            entries.map_err(|_| Error::Malformed { from, what: "wrong length or padding" })?;
+        let entries = entries
+            .map_err(|_| Error::Malformed { from, what: "it has the wrong length or padding" })?;
         self.sum.add_entries(&entries);
         self.survivors.insert(sender);
         Ok(())
@@ -192,7 +193,10 @@ impl Server {
         let entries = message::entries::<REVEAL_ENTRY>(body, from)?;
         let absent = |entry: &[u8; REVEAL_ENTRY]| *entry == [0; REVEAL_ENTRY];
         if entries.len() != self.shares.len() || entries.iter().any(|e| e[0] != 1 && !absent(e)) {
-            return Err(Error::Malformed { from, what: "wrong length or mark" });
+            return Err(Error::Malformed {
+                from,
+                what: "it has the wrong length, or a mark that is not 0 or 1",
+            });
         }
         let holder = self.index(sender);
         for ((&owner, dealt), entry) in self.shares.iter().zip(entries) {
@@ -220,16 +224,16 @@ impl Server {
     pub fn close_step(&mut self) -> Result<BTreeMap<usize, Vec<u8>>> {
         self.step = match self.step {
             Step::Advertise => {
-                self.params.enough(self.keys.len(), "clients with keys")?;
+                self.params.enough(self.keys.len(), "clients sent keys")?;
                 self.context = self.params.context(&self.nonce, &self.key_list());
                 Step::Share
             }
             Step::Share => {
-                self.params.enough(self.shares.len(), "clients that shared")?;
+                self.params.enough(self.shares.len(), "clients sent shares")?;
                 Step::Mask
             }
             Step::Mask => {
-                self.params.enough(self.survivors.len(), "masked inputs")?;
+                self.params.enough(self.survivors.len(), "masked inputs arrived")?;
                 Step::Unmask
             }
             Step::Unmask => {

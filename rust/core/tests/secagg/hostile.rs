@@ -132,7 +132,7 @@ fn false_deliveries_are_refused() {
             (0..n).for_each(|i| entry(b, 0, DELIVERY, i)[60] ^= 1);
         })
     };
-    let few = Error::TooFew { what: "shares that open", got: 2, need: 3 };
+    let few = Error::TooFew { what: "shares could be opened", got: 2, need: 3 };
     assert_eq!(client.mask(&spoil(3), &inputs[0]), Err(few));
     assert!(client.mask(&spoil(2), &inputs[0]).is_ok());
     // Two inputs under the same masks would show their difference.
@@ -249,7 +249,7 @@ fn tell_two_stories(others: &Params, list: impl Fn(usize, &mut Vec<u8>)) {
         });
         let header = [&[1, 4, c as u8, 0], &dealt[c][4..36], &[0; 4]].concat();
         let delivery = tamper(&header, |b| *b = body.collect());
-        let few = Error::TooFew { what: "shares that open", got: 2, need: 3 };
+        let few = Error::TooFew { what: "shares could be opened", got: 2, need: 3 };
         assert_eq!(client.mask(&delivery, &inputs[c]), Err(few));
     }
 }

@@ -87,7 +87,7 @@ fn a_step_below_the_threshold_can_wait_for_more() {
     for c in [0, 1] {
         server.receive(c, &clients[c].advertise()).unwrap();
     }
-    let few = Error::TooFew { what: "clients with keys", got: 2, need: 3 };
+    let few = Error::TooFew { what: "clients sent keys", got: 2, need: 3 };
     assert_eq!(server.close_step(), Err(few));
     server.receive(2, &clients[2].advertise()).unwrap();
     assert_eq!(server.close_step().unwrap().len(), 3);

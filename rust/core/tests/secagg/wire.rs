@@ -171,7 +171,7 @@ fn damaged_server_states_are_refused() {
             let refused = Server::resume(params.clone(), &damaged).unwrap_err();
             assert_eq!(refused.code(), "state");
         }
-        let other_version = Error::State { what: "another version of the protocol" };
+        let other_version = Error::State { what: "it is of another version of the protocol" };
         let later = reseal([&[2], &state[1..]].concat());
         assert_eq!(Server::resume(params.clone(), &later).unwrap_err(), other_version);
         for other in other_params() {

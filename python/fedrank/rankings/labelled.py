@@ -1,0 +1,170 @@
+"""What complete and partial rankings have in common: rows of labelled items."""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Any, Self, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from fedrank._random import RNG
+from fedrank._validation import as_array, check_items, few, plural, read_only, whole
+from fedrank.exceptions import InputError
+
+Rows: TypeAlias = slice | Sequence[int] | Sequence[bool] | NDArray[Any]
+"""A selection of rows: a slice, a mask or a list of row numbers."""
+
+
+class Labelled:
+    """Rows of ``n`` labelled items: the base of `Rankings` and `PartialRankings`."""
+
+    __slots__ = ("_items", "_ranks")
+
+    _ranks: NDArray[np.int32]
+    _items: tuple[Hashable, ...] | None
+
+    @classmethod
+    def _trusted(cls, ranks: NDArray[np.int32], items: tuple[Hashable, ...] | None = None) -> Self:
+        """Wrap a C-ordered ``int32`` matrix that is known to be valid, without checking it."""
+        rankings = cls.__new__(cls)
+        rankings._ranks = read_only(ranks)
+        rankings._items = items
+        return rankings
+
+    @property
+    def ranks(self) -> NDArray[np.int32]:
+        """Positions, shape (m, n), read-only."""
+        return self._ranks
+
+    @property
+    def items(self) -> tuple[Hashable, ...]:
+        """Labels of the items; ``0..n-1`` if none were given."""
+        return tuple(range(self.n)) if self._items is None else self._items
+
+    @property
+    def item_labels(self) -> tuple[Hashable, ...] | None:
+        """Labels of the items; None if none were given."""
+        return self._items
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+        return int(self._ranks.shape[1])
+
+    def split(self, clients: int, rng: RNG = None) -> list[Self]:
+        """Divide the rankings among clients at random, as evenly as possible.
+
+        Parameters
+        ----------
+        clients : int
+            Number of clients, from 1 to the number of rankings.
+        rng : None, int or numpy.random.Generator
+            Random seed or generator.
+
+        Returns
+        -------
+        parts : list
+            One object per client, of the same type as this one.
+
+        Raises
+        ------
+        ValueError
+            If a client would get no ranking.
+
+        Examples
+        --------
+        >>> from fedrank import Rankings
+        >>> [len(part) for part in Rankings([[0, 1]] * 7).split(3, rng=0)]
+        [3, 2, 2]
+        """
+        if whole("clients", clients) > len(self):
+            raise InputError(
+                f"{len(self)} rankings cannot be split among {clients} clients: "
+                "each client needs at least one",
+                value=clients,
+            )
+        rows = np.random.default_rng(rng).permutation(len(self))
+        return [self[np.sort(part)] for part in np.array_split(rows, clients)]
+
+    def align(self, items: Iterable[Hashable]) -> Self:
+        """Reorder the items.
+
+        Parameters
+        ----------
+        items : sequence
+            All labels of these rankings, in the new order.
+
+        Returns
+        -------
+        aligned : Rankings or PartialRankings
+            The same rankings, with the columns in the new order.
+
+        Raises
+        ------
+        ValueError
+            If labels are missing or extra; the message names them.
+
+        Examples
+        --------
+        >>> from fedrank import Rankings
+        >>> Rankings([[0, 1, 2]], items=["a", "b", "c"]).align(["c", "a", "b"]).ranks
+        array([[2, 0, 1]], dtype=int32)
+        """
+        labels = tuple(items)
+        if self._items is None:
+            raise InputError("the rankings have no labels to align by", remedy="pass items=[…]")
+        wanted, given = set(labels), set(self._items)
+        missing = [label for label in labels if label not in given]
+        extra = [label for label in self._items if label not in wanted]
+        if missing or extra:
+            lists = (("missing", missing), ("extra", extra))
+            differences = [f"{word}: {few(some)}" for word, some in lists if some]
+            raise InputError("the labels differ; " + "; ".join(differences))
+        labels = check_items(labels, self.n)
+        index = {label: i for i, label in enumerate(self._items)}
+        columns = [index[label] for label in labels]
+        return self._trusted(np.ascontiguousarray(self._ranks[:, columns]), labels)
+
+    def __len__(self) -> int:
+        return int(self._ranks.shape[0])
+
+    @overload
+    def __getitem__(self, rows: int) -> NDArray[np.int32]: ...
+    @overload
+    def __getitem__(self, rows: Rows) -> Self: ...
+    def __getitem__(self, rows: int | Rows) -> NDArray[np.int32] | Self:
+        if isinstance(rows, int | np.integer):
+            one: NDArray[np.int32] = self._ranks[rows]
+            return one
+        selection = rows if isinstance(rows, slice) else np.asarray(rows)
+        if isinstance(selection, np.ndarray) and selection.size == 0:
+            selection = selection.astype(np.intp)
+        picked = self._ranks[selection]
+        if picked.ndim != 2 or picked.shape[1] != self.n:
+            raise IndexError(
+                "an index selects whole rankings: use a row, a slice, a mask or a list of rows"
+            )
+        return self._trusted(np.ascontiguousarray(picked), self._items)
+
+    def __iter__(self) -> Iterator[NDArray[np.int32]]:
+        return iter(self._ranks)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return as_array(self._ranks, dtype, copy)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Labelled) or type(other) is not type(self):
+            return NotImplemented
+        return self._items == other._items and np.array_equal(self._ranks, other._ranks)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy goes through the constructor, so that it is checked and read-only too.
+        return type(self), (np.array(self._ranks), self._items)
+
+    __hash__ = None  # type: ignore[assignment]  # equality is by value, and arrays have no hash
+
+    def __repr__(self) -> str:
+        m, n = self._ranks.shape
+        text = f"{type(self).__name__}: {plural(m, 'ranking')} of {plural(n, 'item')}"
+        if self._items is None:
+            return text
+        return f"{text} ({few(self._items)})"
