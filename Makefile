@@ -47,7 +47,7 @@ bench: .venv/bench ## measure ratios against peers; writes benches/README.md
 	$(BIN)/python -m benches.peers
 
 slow: .venv/built ## run the tests that take too long for CI: fuzzing, large n, real data
-	FEDRANK_FUZZ_CASES=1000000 $(FUZZ) any_bytes changed_requests changed_states
+	FEDRANK_FUZZ_CASES=1000000 $(FUZZ) any_bytes changed_requests changed_states changed_server_states
 	FEDRANK_FUZZ_CASES=20000 $(FUZZ) a_tampering_client random_schedules
 	$(BIN)/pytest --nodes --stores --browser -m slow tests
 

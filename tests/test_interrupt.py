@@ -7,7 +7,8 @@ import sys
 import time
 
 import pytest
-from command import COMMAND, PLAIN
+
+from helpers.command import COMMAND, PLAIN
 
 SET_UP = """
 import os, signal, sys, threading, time
@@ -162,3 +163,36 @@ def test_ctrl_c_ends_the_command(tmp_path):
         assert time.perf_counter() - start < 1
         assert running.returncode == 130
         assert b"Traceback" not in running.stdout.read()
+
+
+FEDERATED = """
+import os, signal, sys, threading, time
+import numpy as np
+import fedrank as fr
+
+model = fr.Mallows(0.999, n=3000)
+clients = [model.sample(60, rng=seed) for seed in range(4)]
+method = fr.Kemeny(3000, 4, window=2999, max_samples=63)
+told = []
+
+def press():
+    time.sleep(1.5)
+    told.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=press, daemon=True).start()
+try:
+    fr.federate(clients, method, secure=SECURE, rng=0)
+except KeyboardInterrupt:
+    late = time.perf_counter() - told[0]
+    before = time.process_time()
+    time.sleep(0.5)
+    busy = time.process_time() - before
+    print(late < 0.5, busy < 0.2, threading.active_count())
+"""
+
+
+@pytest.mark.parametrize("secure", ["True", "False"])
+def test_ctrl_c_ends_a_federated_run(python, secure):
+    done = python(FEDERATED.replace("SECURE", secure))
+    assert done.stdout == "True True 1\n", done.stdout + done.stderr

@@ -4,7 +4,15 @@ import os
 from enum import StrEnum
 from typing import Self
 
-__all__ = ["Code", "MissingExtraError", "ProtocolError", "RefusalError", "RunFailedError"]
+__all__ = [
+    "Code",
+    "InputError",
+    "MissingExtraError",
+    "ProtocolError",
+    "RefusalError",
+    "Remedy",
+    "RunFailedError",
+]
 
 
 class ProtocolError(ValueError):

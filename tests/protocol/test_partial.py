@@ -85,7 +85,7 @@ def test_arrays_are_read_as_partial_where_that_is_told(scheme, options):
     expected = federate([PartialRankings(each) for each in ballots], scheme, rng=0)
     assert found.consensus.scores.tolist() == expected.consensus.scores.tolist()
     assert found.study == expected.study
-    with pytest.raises(ValueError, match=r"client 0: row 0: .*-1 .* use PartialRankings"):
+    with pytest.raises(ValueError, match=r"client 0, row 0: .*-1 .* use PartialRankings"):
         federate(ballots)
 
 

@@ -288,6 +288,7 @@ class Driver:
             seconds=seconds,
             study=self.study,
             secure=self.secure,
+            run=self.run,
             faults=[fault for each in self.rounds for fault in each.faults],
             rounds=self.rounds,
             fit=fit,

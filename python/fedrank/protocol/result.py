@@ -74,6 +74,8 @@ class FederatedConsensus:
         What the parties agreed on.
     secure : bool
         Whether the messages were masked.
+    run : int
+        Number of the run; that of the run that was killed, if this one went on from its state.
     faults : list of (int, str)
         Clients that sent something wrong, with a fixed code each.
     rounds : list of RoundResult
@@ -101,6 +103,7 @@ class FederatedConsensus:
     seconds: dict[str, float]
     study: Study
     secure: bool
+    run: int = 0
     reasons: dict[int, str] = field(default_factory=dict)
     faults: list[tuple[int, str]] = field(default_factory=list)
     rounds: list[RoundResult] = field(default_factory=list)

@@ -80,10 +80,12 @@ def server_app(study: Path) -> ServerApp:
         out.mkdir(parents=True, exist_ok=True)
         state = out / f"{agreed.digest}.state"
         if state.exists():
-            print(f"going on with the run that {state} was left by")
+            print(printable(f"going on with the run that left {state}"))
+        # Nameless nodes are met at the first step, so that a run cannot go on in the middle.
+        save = None if nodes.take_nameless else state
         rng = seed_of(settings)
         try:
-            result = conduct(agreed, nodes, rng=rng, run=context.run_id, save=state)
+            result = conduct(agreed, nodes, rng=rng, run=context.run_id, save=save)
         except ProtocolError:  # nothing to go on with: the run is over
             state.unlink(missing_ok=True)
             raise
@@ -206,7 +208,8 @@ def describe(result: FederatedConsensus, run: int, waited: float) -> dict[str, A
     """All that a run gave and cost, as one JSON document."""
     return {
         "study": result.study.digest,
-        "run": run,
+        "run": result.run,
+        "flower_run": run,
         "method": result.consensus.method,
         "threshold": result.study.threshold,
         "clients": [
