@@ -137,3 +137,61 @@ def whole_folder(path: Path, *, mode: int = 0o777) -> Iterator[Path]:
         part.rename(path)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+class Lock:
+    """A file that one process at a time can hold, until it ends or releases it.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file, which is there only while it is held.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first, second = Lock(Path(folder) / "a.lock"), Lock(Path(folder) / "a.lock")
+    ...     first.take()
+    ...     try:
+    ...         second.take()
+    ...     except ValueError as error:
+    ...         print(str(error).partition("a.lock")[2])
+    ...     first.release()
+     is held by another process
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._held: int | None = None
+
+    def take(self) -> None:
+        """Hold the file.
+
+        Raises
+        ------
+        ValueError
+            If another process, or another object of this one, holds it.
+        """
+        try:
+            import fcntl  # noqa: PLC0415  only on Unix systems
+        except ImportError:
+            return
+        while self._held is None:
+            held = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # Its last holder may have deleted it meanwhile: then another file has the name.
+                if self.path.exists() and self.path.stat().st_ino == os.fstat(held).st_ino:
+                    self._held = held
+            except BlockingIOError:
+                raise ValueError(f"{self.path} is held by another process") from None
+            finally:
+                if self._held is None:
+                    os.close(held)
+
+    def release(self) -> None:
+        """Let another process hold the file."""
+        if self._held is not None:
+            self.path.unlink(missing_ok=True)
+            os.close(self._held)
+            self._held = None

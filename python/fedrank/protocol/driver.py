@@ -4,6 +4,7 @@ It is the only protocol loop. What the server's side must check that is not cryp
 here: enough survivors, and the same ones in every round. Agents check it again for themselves.
 """
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._random import RNG, round_rng, seed_bytes
+from fedrank._validation import as_bool, whole
 from fedrank.exceptions import ProtocolError, RunFailedError
 from fedrank.protocol.methods import Course
 from fedrank.protocol.plain import PlainServer
@@ -38,7 +40,7 @@ def conduct(
     min_survivors: int = MIN_SURVIVORS,
     rng: RNG = None,
     run: int = 0,
-    save: Path | None = None,
+    save: str | os.PathLike[str] | None = None,
 ) -> FederatedConsensus:
     """Conduct all rounds of a study over a transport, and decode the consensus.
 
@@ -56,7 +58,7 @@ def conduct(
         Breaks the consensus' ties, as `fedrank.federate` does.
     run : int
         Number of the run, for the transport.
-    save : pathlib.Path, optional
+    save : path, optional
         A file in which the state is kept after every step, for its owner only. If it is there,
         a run that was killed goes on from it, with its own ties and its own run number. Delete it
         once the result is kept.
@@ -70,7 +72,7 @@ def conduct(
     RunFailedError
         If too few clients are left in the first round, or no clients can have sent a sum.
     ValueError
-        If the saved state is of another study, or damaged.
+        If the saved state is of another study or damaged, or another process goes on from it.
 
     Examples
     --------
@@ -87,10 +89,12 @@ def conduct(
     if save is not None and not secure:
         raise ValueError("only a secure run can be saved")
     driver = Driver(study, transport, secure, min_survivors, seed_bytes(rng), run)
-    if save is not None:
-        driver.saved = Saved(save)
-        driver.load(driver.saved)
-    return driver.conduct()
+    if save is None:
+        return driver.conduct()
+    with Saved(Path(save)) as saved:
+        driver.saved = saved
+        driver.load(saved)
+        return driver.conduct()
 
 
 class Driver:
@@ -107,10 +111,10 @@ class Driver:
     ) -> None:
         self.study = study
         self.transport = transport
-        self.secure = secure
-        self.min_survivors = min_survivors
+        self.secure = as_bool("secure", secure)
+        self.min_survivors = whole("min_survivors", min_survivors)
         self.seed = seed
-        self.run = run
+        self.run = whole("run", run, least=0, most=2**64 - 1)
         self.course = Course(study.method, study.fit_phi, study.items)
         self.record = Record()
         self.rounds: list[RoundResult] = []
@@ -167,8 +171,11 @@ class Driver:
         number = running.round.number
         if name == "unmask":
             self.check_survivors(number, sorted(running.requests))
-        with running.timed(name):
-            replies = self.transport.exchange(Step(self.run, number, name), running.requests)
+        try:
+            with running.timed(name):
+                replies = self.transport.exchange(Step(self.run, number, name), running.requests)
+        except ProtocolError as error:  # of the transport's own: no verdict on this round
+            raise RunFailedError(f"the transport failed at {name}: {error}", error.code) from error
         with running.timed("server " + name):
             for client, request in running.requests.items():
                 running.down[client] += len(request)

@@ -120,8 +120,7 @@ def federate(
         raise ValueError("one client has no others to hide among: pass secure=False")
     seed = seed_bytes(rng)
     transport = InProcess(study, data, seed, secure, check_dropouts(dropouts, len(data)))
-    fewest = whole("min_survivors", min_survivors)
-    return Driver(study, transport, secure, fewest, seed, run=0).conduct()
+    return Driver(study, transport, secure, min_survivors, seed, run=0).conduct()
 
 
 def partial_options(method: object, fit_phi: bool, options: dict[str, Any]) -> dict[str, Any]:

@@ -36,9 +36,19 @@ class PlainServer:
         self._total = np.zeros(entries, dtype=np.uint64)
 
     def receive(self, sender: int, message: bytes) -> None:
-        """Take a message."""
+        """Take a message.
+
+        Raises
+        ------
+        ProtocolError
+            If it does not have the length of the scheme's messages.
+        """
         if STEPS[self._step] == "mask":
-            self._total += self.round.scheme.unpack(message)
+            try:
+                self._total += self.round.scheme.unpack(message)
+            except ValueError as error:
+                self.faults.append((sender, "malformed"))
+                raise ProtocolError(f"client {sender}: {error}", "malformed") from None
         self._heard.add(sender)
 
     def close_step(self) -> dict[int, bytes]:

@@ -45,9 +45,12 @@ class Begin:
         if request == b"":
             return cls()
         try:
-            return cls.from_fields(read_json(request.decode(), "announcement"))
+            begin = cls.from_fields(read_json(request.decode(), "announcement"))
+            if begin.stage == START:
+                raise ValueError("the first round is announced by an empty request")
         except ValueError as error:
             raise ProtocolError(f"the announcement cannot be read: {error}", "malformed") from None
+        return begin
 
     @classmethod
     def from_fields(cls, fields: Any) -> "Begin":
@@ -111,6 +114,8 @@ class Record:
             raise ProtocolError(f"round {number} came before round {self.opened} ended", "order")
         if self.begins and self.begins[-1].stage == DISPERSION:
             raise ProtocolError("the round of dispersion is the last one", "order")
+        if number == 0 and begin != Begin():
+            raise ProtocolError("the first round announces nothing", "foreign")
         self.begins.append(begin)
         try:
             return self.round(study, number)

@@ -30,8 +30,10 @@ class Running:
     def timed(self, stage: str) -> Iterator[None]:
         """Add the time of a stage."""
         start = time.perf_counter()
-        yield
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
 
     def result(self, survivors: list[int]) -> RoundResult:
         """Return what the round came to."""

@@ -10,15 +10,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._files import write_whole
+from fedrank._files import Lock, write_whole
 from fedrank._json import read_json
 from fedrank.protocol.record import Record
 from fedrank.protocol.result import RoundResult
 from fedrank.protocol.running import Running
-from fedrank.protocol.secagg import Server
+from fedrank.protocol.secagg import STEPS, Server
 from fedrank.protocol.study import Study
 
 FORMAT = 1
+BEGIN_ANEW = "move it away to begin a new run"
 
 Opened: TypeAlias = tuple[RoundResult, NDArray[np.uint64]]
 """A round that was opened, and its sum."""
@@ -50,6 +51,14 @@ class Saved:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._lock = Lock(path.with_name(f"{path.name}.lock"))
+
+    def __enter__(self) -> "Saved":
+        self._lock.take()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
     def save(
         self,
@@ -83,18 +92,21 @@ class Saved:
             If it is of another study or version, or damaged.
         """
         try:
-            text = self.path.read_text(encoding="utf-8")
+            fields = read_json(self.path.read_text(encoding="utf-8"), "saved run")
         except FileNotFoundError:
             return None
-        fields = read_json(text, "saved run")
+        except ValueError as error:
+            raise ValueError(f"{self.path} is damaged: {error}; {BEGIN_ANEW}") from None
         if not isinstance(fields, dict) or fields.get("format") != FORMAT:
-            raise ValueError(f"{self.path} is not a run saved by this version of fedrank")
+            raise ValueError(
+                f"{self.path} is not a run saved by this version of fedrank; {BEGIN_ANEW}"
+            )
         if fields.get("study") != study.digest:
             raise ValueError(f"{self.path} is a run of study {fields.get('study')}: move it away")
         try:
             return read_state(study, fields)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise ValueError(f"{self.path} is damaged: {error}") from None
+            raise ValueError(f"{self.path} is damaged: {error}; {BEGIN_ANEW}") from None
 
 
 def costs(result: RoundResult | Running) -> dict[str, Any]:
@@ -146,6 +158,8 @@ def read_state(study: Study, fields: dict[str, Any]) -> State:
         rounds.append((result, np.array(each["total"], dtype=np.uint64)))
     running = fields["running"]
     if running is not None:
+        if running["step"] not in range(len(STEPS) + 1):
+            raise ValueError(f"there is no step {running['step']!r}")
         round = record.round(study, len(rounds))
         requests = running["requests"].items()
         running = Running(

@@ -1,6 +1,7 @@
 """The transport inside one process: real clients, real keys, real bytes, in parallel threads."""
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
@@ -10,11 +11,14 @@ from numpy.typing import NDArray
 from fedrank import _core
 from fedrank._progress import Progress
 from fedrank._random import round_rng
+from fedrank.exceptions import ProtocolError
 from fedrank.protocol.record import Begin, Record
 from fedrank.protocol.secagg import STEPS, Client
 from fedrank.protocol.study import Round, Study
 from fedrank.rankings.partial import AnyRankings
 from fedrank.transport.base import Lost, Step
+
+STOP_SECONDS = 0.02  # between requests to stop, after Ctrl-C
 
 
 class InProcess:
@@ -78,19 +82,26 @@ class InProcess:
 
     def ask(
         self, label: str, clients: Sequence[int], work: Callable[[int], bytes]
-    ) -> dict[int, bytes]:
+    ) -> dict[int, bytes | Lost]:
         """Run one step of all clients; Ctrl-C stops them all."""
-        replies: dict[int, bytes] = {}
+        replies: dict[int, bytes | Lost] = {}
         # Threads: the core releases the interpreter's lock.
         pool = ThreadPoolExecutor(max_workers=os.cpu_count())
+        futures = {pool.submit(work, client): client for client in clients}
         try:
-            futures = {pool.submit(work, client): client for client in clients}
             with Progress(label, len(clients)) as progress:
                 for future in as_completed(futures):
-                    replies[futures[future]] = future.result()
+                    try:
+                        replies[futures[future]] = future.result()
+                    except ProtocolError as refused:  # as an agent's refusal is
+                        replies[futures[future]] = Lost(refused.code)
                     progress.advance()
-        except BaseException:
-            _core.interrupt_all()  # encoders that are under way
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            # Again and again: a client may just have come to its next long call.
+            while any(future.running() for future in futures):
+                _core.interrupt_all()
+                time.sleep(STOP_SECONDS)
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
