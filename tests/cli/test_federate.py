@@ -131,7 +131,7 @@ def test_masks_change_the_bytes_and_nothing_else(files):
 
 def test_a_client_that_drops_out_is_named_and_left_out_of_everything(files):
     found = federate(*files, "--unquantized", "--drop", "south")
-    lost = {client["name"]: client["dropped_at"] for client in found["clients"]}
+    lost = {c["name"]: c["dropped_at"] and c["dropped_at"]["step"] for c in found["clients"]}
     assert lost == dict.fromkeys(SIZES) | {"south": "mask"}
     assert [c["name"] for c in found["clients"] if not c["in_sum"]] == ["south"]
     rest = of("north", "east", "west", "isle")
@@ -145,7 +145,11 @@ def test_a_client_that_drops_out_is_named_and_left_out_of_everything(files):
 def test_a_client_lost_after_its_input_is_in_the_sum_whatever_it_is_called(files, by):
     found = federate(*files, "--drop", by.format(path=files[1]))
     south = found["clients"][1]
-    assert (south["name"], south["in_sum"], south["dropped_at"]) == ("south", True, "unmask")
+    assert (south["name"], south["in_sum"], south["dropped_at"]) == (
+        "south",
+        True,
+        {"round": 0, "step": "unmask"},
+    )
     check_scores(found, of(*SIZES))
 
 
@@ -320,7 +324,7 @@ def test_kemeny_of_all_pairs_is_a_ranking_of_least_distance(files):
     check_scores(found, rankings)
     least, _ = reference.kemeny(rankings)
     assert found["kemeny_score"] == pytest.approx(least / (len(rankings) * 4), abs=1e-12)
-    assert found["rounds"] >= 3
+    assert len(found["rounds"]) >= 3
     assert (found["method"], found["exact"]) == ("federated kemeny", True)
     assert found["phi"]["estimate"] == pytest.approx(
         reference.fit_phi(least / len(rankings), 4), abs=1e-6
@@ -333,12 +337,12 @@ def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
     found = federate(*arguments)
     assert found["method"] == "federated borda"
     assert found["note"].startswith("round 1 (refine) was not opened")
-    assert (found["exact"], found["rounds"]) == (None, 2)
+    assert (found["exact"], found["rounds"]) == (None, ["start", "refine"])
     check_scores(found, of(*SIZES))
     rows = cells(run("federate", *arguments).stdout.splitlines())
     facts = {row[0]: row[1:] for row in rows}
     assert facts["method"] == ["federated borda, masked", "kemeny"]
-    assert facts["rounds"][0] == "2"
+    assert facts["rounds"][0] == "start, refine"
 
 
 # --- bad input ---

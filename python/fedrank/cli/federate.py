@@ -16,7 +16,7 @@ from fedrank.cli._parties import Party, find_dropouts, gather, together
 from fedrank.consensus import Consensus
 from fedrank.distances import kemeny_score, kendall_distance
 from fedrank.protocol.methods import Kemeny, Method
-from fedrank.protocol.result import FederatedConsensus
+from fedrank.protocol.result import FederatedConsensus, summary
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
 from fedrank.rankings.partial import AnyRankings
@@ -262,35 +262,21 @@ def describe(
     rankings: AnyRankings,
     seed: int,
 ) -> dict[str, Any]:
-    """Gather what a run gave and cost."""
-    return {
+    """Gather what a run gave and cost, beside the central consensus."""
+    told = summary(result)
+    for client, party in zip(told["clients"], parties, strict=True):
+        client |= {
+            "name": party.name,
+            "rankings": len(party.rankings),
+            "bytes_of_rankings": output.raw_bytes(len(party.rankings), rankings.n),
+        }
+    return told | {
         "version": fedrank.__version__,
         "seed": seed,
-        "method": result.consensus.method,
         "scheme": json.loads(result.scheme.to_json()),
-        "secure": result.secure,
-        "threshold": result.study.threshold if result.secure else None,
         "items": rankings.n,
         "rankings": len(rankings),
-        "clients": [
-            {
-                "name": party.name,
-                "rankings": len(party.rankings),
-                "in_sum": client in result.survivors,
-                "dropped_at": result.dropped.get(client),
-                "bytes_sent": int(result.bytes_up[client]),
-                "bytes_received": int(result.bytes_down[client]),
-                "bytes_of_rankings": output.raw_bytes(len(party.rankings), rankings.n),
-            }
-            for client, party in enumerate(parties)
-        ],
-        "seconds": sum(result.seconds.values()),
-        "rounds": len(result.rounds),
-        "note": result.note,
-        "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
         "kemeny_score": kemeny_score(result.consensus, rankings),
-        "exact": result.consensus.exact,
-        "ties": result.consensus.ties,
         "central": {
             "kemeny_score": kemeny_score(central, rankings),
             "kendall_distance": kendall_distance(result.consensus, central),
@@ -326,10 +312,10 @@ def show(
             f"{max(client['bytes_sent'] for client in sent):,}",
             f"{max(client['bytes_of_rankings'] for client in sent):,} (its rankings)",
         ),
-        ("time, all parties", f"{document['seconds'] * 1e3:.0f} ms", ""),
+        ("time, all parties", f"{sum(document['seconds'].values()) * 1e3:.0f} ms", ""),
     ]
-    if document["rounds"] > 1:
-        rows.append(("rounds", str(document["rounds"]), ""))
+    if len(document["rounds"]) > 1:
+        rows.append(("rounds", ", ".join(document["rounds"]), ""))
     if result.fit is not None:
         rows.append(("phi, fitted", f"{result.fit.phi:.4f} ± {result.fit.standard_error:.2g}", ""))
     if result.note is not None:
@@ -358,9 +344,13 @@ def dropouts(clients: Sequence[dict[str, Any]]) -> str:
 
     Examples
     --------
-    >>> dropouts([{"name": "a", "dropped_at": "mask"}, {"name": "b", "dropped_at": None}])
-    'a (at mask)'
+    >>> lost = {"name": "a", "dropped_at": {"round": 1, "step": "mask"}}
+    >>> dropouts([lost, {"name": "b", "dropped_at": None}])
+    'a (at mask of round 1)'
     """
-    lost = [client for client in clients if client["dropped_at"] is not None]
-    said = [f"{client['name']} (at {client['dropped_at']})" for client in lost]
+    said = []
+    for client in clients:
+        if at := client["dropped_at"]:
+            later = f" of round {at['round']}" if at["round"] else ""
+            said.append(f"{client['name']} (at {at['step']}{later})")
     return ", ".join(said) or "nobody"

@@ -1,14 +1,17 @@
 """``fedrank flower``: a study across machines, carried by Flower."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fedrank.agent.policy import quoted
 from fedrank.cli import _output as output
 from fedrank.cli._reading import check_file
 from fedrank.cli.agent import StudyArgument, read_config, read_study
+from fedrank.protocol.study import Study
 
 app = typer.Typer(
     no_args_is_help=True, help="Run a study across machines, on Flower (extra: fedrank\\[flower])."
@@ -27,7 +30,8 @@ def new(
     """For the coordinator: write a ready app for a study, with a README of the exact commands."""
     from fedrank.transport.flower.app import write_app  # noqa: PLC0415  of an extra
 
-    write_app(read_study(study), folder, seed)
+    agreed = read_study(study)
+    write_app(agreed, folder, seed, readme(agreed, folder))
     output.say_where(folder / "README.md", "app")
 
 
@@ -83,3 +87,75 @@ def join(
         command = [sys.executable, "-c", main, "agent", "run", "--config", str(config)]
     found = read_config(config).socket if socket is None else socket
     raise typer.Exit(start(superlink, root_certificates, key, found, command, home))
+
+
+def readme(study: Study, folder: Path) -> str:
+    """Write down the exact commands for a study."""
+    return README.format(
+        digest=study.digest,
+        clients=len(study.roster),
+        threshold=study.threshold,
+        authority=quoted(str(folder.resolve() / "keys" / "ca.crt")),
+        method=repr(study.method),
+        register="\n".join(
+            f"    flwr supernode register keys/nodes/{n}.pub trial --name {shlex.quote(name)}"
+            for n, name in enumerate(study.roster)
+        ),
+    )
+
+
+README = """\
+# A federated consensus ranking
+
+Study `{digest}`
+
+{method}; {clients} clients, of whom {threshold} must stay to the end.
+
+Compare the digest with all parties, by another way than through the coordinator.
+
+## The coordinator
+
+Certificates and node keys for a trial. In production, use your own certificate authority, and let
+every data holder make its own key:
+
+    fedrank flower keys study_app/study.json --host superlink.example.org
+
+Start the SuperLink in this folder. The consensus will be written to `results` in it:
+
+    export FLWR_TELEMETRY_ENABLED=0 FLWR_DISABLE_UPDATE_CHECK=1
+    flower-superlink --host 0.0.0.0 --port 9092 --enable-supernode-auth \\
+        --ssl-certfile keys/server.crt --ssl-keyfile keys/server.key \\
+        --ssl-ca-certfile keys/ca.crt --disable-runtime-dependency-installation
+
+(It forgets the nodes when it ends; `--database state.db` keeps them.)
+
+Started like this, it is for a trial: **everybody who reaches the port, every data holder too, can
+submit a run and read each input to it**. In production, let it listen on 127.0.0.1, behind a proxy
+that passes on `/v1/fleet/` only; fedrank's page on deploying has one.
+
+Tell `flwr` where it is, in `~/.flwr/config.toml`:
+
+    [superlink.trial]
+    address = "superlink.example.org:9092"
+    root-certificates = {authority}
+
+Register every node under its name in the roster:
+
+{register}
+
+## Every data holder
+
+    fedrank agent new study.json --name NAME --rankings FILE
+    fedrank agent preview study.json
+    fedrank flower join --superlink superlink.example.org:9092 \\
+        --root-certificates ca.crt --key NODE.key
+
+## Run
+
+    flwr run . trial --stream
+    flwr list trial --format json
+
+`flwr run` ends with 0 even if the run fails: the status and its reason are in the list. A failed
+run leaves no file. Data holders still count it, once they have sent their masked input. If the
+ServerApp is killed, run it again: it goes on where it was.
+"""

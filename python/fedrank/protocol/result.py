@@ -1,6 +1,7 @@
 """What a federated run gives, and what it cost."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,3 +125,46 @@ class FederatedConsensus:
             f"  {len(self.survivors)} of {len(self.study.roster)} clients, {how}, "
             f"at most {int(self.bytes_up.max())} bytes sent per client{rounds}"
         )
+
+
+def summary(result: FederatedConsensus) -> dict[str, Any]:
+    """Tell what a run gave and cost, in values that JSON has; the same for every transport.
+
+    Examples
+    --------
+    >>> from fedrank import federate
+    >>> told = summary(federate([[[0, 1, 2]]] * 4, dropouts=[3]))
+    >>> told["rounds"], told["clients"][3]["dropped_at"]
+    (['start'], {'round': 0, 'step': 'mask'})
+    """
+    when = {
+        client: {"round": at[0], "step": at[1]}
+        if isinstance(at, tuple)
+        else {"round": 0, "step": at}
+        for client, at in result.dropped.items()
+    }
+    return {
+        "study": result.study.digest,
+        "run": result.run,
+        "method": result.consensus.method,
+        "secure": result.secure,
+        "threshold": result.study.threshold if result.secure else None,
+        "clients": [
+            {
+                "name": name,
+                "in_sum": client in result.survivors,
+                "dropped_at": when.get(client),
+                "why": result.reasons.get(client),
+                "bytes_sent": int(result.bytes_up[client]),
+                "bytes_received": int(result.bytes_down[client]),
+            }
+            for client, name in enumerate(result.study.roster)
+        ],
+        "faults": [{"client": client, "code": code} for client, code in result.faults],
+        "rounds": [each.round.stage for each in result.rounds],
+        "seconds": result.seconds,
+        "note": result.note,
+        "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
+        "exact": result.consensus.exact,
+        "ties": result.consensus.ties,
+    }

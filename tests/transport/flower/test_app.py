@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives import serialization
 
 import fedrank
 from fedrank import Borda, Study
+from fedrank.cli.flower import readme as readme_of
 from fedrank.transport.flower.app import write_app
 from fedrank.transport.flower.join import environment, node_command
 from fedrank.transport.flower.keys import write_keys
@@ -21,7 +22,7 @@ from helpers.command import COMMAND, refused, run, run_process, write_ranks
 
 def test_an_app_has_what_flower_needs(tmp_path):
     study = Study(Borda(2, 3), ["a", 'b"\\'], ["x y", "z'", "w"])
-    write_app(study, tmp_path / "app", seed=4)
+    write_app(study, tmp_path / "app", seed=4, readme=readme_of(study, tmp_path / "app"))
     project = tomllib.loads((tmp_path / "app" / "pyproject.toml").read_text())
     app = project["tool"]["flwr"]["app"]
     assert app["components"] == {

@@ -1,13 +1,16 @@
 """The server's side on Flower, without its processes: finding nodes and asking them."""
 
+import itertools
+import json
 from types import SimpleNamespace
 
 import pytest
 from flwr.app import ConfigRecord, Error, Message, RecordDict
 
-from fedrank import Rankings, conduct
+from fedrank import Rankings, conduct, federate
 from fedrank._random import seed_bytes
 from fedrank.exceptions import RunFailedError
+from fedrank.protocol.secagg import STEPS
 from fedrank.transport import InProcess, Lost, Step
 from fedrank.transport.flower import server
 from helpers.agents import LABELS, RANKS, SECRET, STUDY
@@ -147,3 +150,62 @@ def test_seeds_that_are_not_whole_numbers_are_refused_and_named(value):
 def test_a_yes_is_spelled_as_one(value):
     with pytest.raises(ValueError, match="nameless must be true or false"):
         server.flag({"nameless": value}, "nameless")
+
+
+# The whole app
+
+
+class KilledError(Exception):
+    pass
+
+
+def contexts(folder):
+    """Flower's contexts of runs 21, 22, …"""
+    settings = {"wait": 0.1, "deadline": 5.0, "out": str(folder), "seed": 9, "nameless": False}
+    for number in itertools.count(21):
+        yield SimpleNamespace(run_config=settings, run_id=number)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_killed_server_app_goes_on_in_the_next_run(tmp_path, monkeypatch, capsys, step):
+    study = tmp_path / "study.json"
+    study.write_text(STUDY.to_json())
+    grid = FakeGrid(clients(), ["east", "south", "west", "north"])
+    answered = grid.send_and_receive
+
+    def killed(messages, *, timeout):
+        replies = list(answered(messages, timeout=timeout))
+        if messages[0].metadata.message_type == f"query.{step}":
+            raise KilledError
+        return replies
+
+    runs = contexts(tmp_path / "results")
+    main = main_of(server.server_app(study))
+    monkeypatch.setattr(grid, "send_and_receive", killed)
+    with pytest.raises(KilledError):
+        main(grid, next(runs))
+    state = tmp_path / "results" / f"{STUDY.digest}.state"
+    assert state.stat().st_mode & 0o777 == 0o600
+    assert list((tmp_path / "results").glob("*.json")) == []
+    monkeypatch.setattr(grid, "send_and_receive", answered)
+    main(grid, next(runs))
+    assert "going on with the run" in capsys.readouterr().out
+    result = json.loads((tmp_path / "results" / "22.json").read_text())
+    assert (result["run"], result["flower_run"]) == (21, 22)
+    expected = federate(DATA, STUDY.method, rng=9).consensus
+    assert [row["item"] for row in result["consensus"]] == list(expected.labels)
+    assert list(tmp_path.rglob("*.state*")) == []
+
+
+def test_a_run_that_fails_leaves_no_state(tmp_path):
+    study = tmp_path / "study.json"
+    study.write_text(STUDY.to_json())
+    grid = FakeGrid(clients(), ["east", "south", "west", "north"], silent=[10, 11])
+    with pytest.raises(RunFailedError, match="lost at advertise"):
+        main_of(server.server_app(study))(grid, next(contexts(tmp_path / "results")))
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def main_of(app):
+    """Return the function that Flower calls."""
+    return app._main

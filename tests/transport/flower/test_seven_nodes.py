@@ -66,7 +66,7 @@ def test_three_failures_at_once_leave_the_exact_sum_over_the_survivors(tmp_path)
     clients = [Rankings(rankings(number), LABELS) for number in range(7)]
     engine = federate(clients, STUDY.method, threshold=4, dropouts=[0, 1, 2], rng=SEED)
     assert [client["name"] for client in result["clients"] if client["in_sum"]] == ROSTER[3:]
-    assert [client["dropped_at"] for client in result["clients"][:3]] == ["mask"] * 3
+    assert [client["dropped_at"]["step"] for client in result["clients"][:3]] == ["mask"] * 3
     order = engine.consensus.order
     assert [(row["item"], row["score"]) for row in result["consensus"]] == [
         (LABELS[i], float(engine.consensus.scores[i])) for i in order

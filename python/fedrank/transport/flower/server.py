@@ -15,7 +15,7 @@ from fedrank._validation import whole
 from fedrank.consensus import places
 from fedrank.exceptions import Code, ProtocolError, RunFailedError
 from fedrank.protocol.driver import conduct
-from fedrank.protocol.result import FederatedConsensus
+from fedrank.protocol.result import FederatedConsensus, summary
 from fedrank.protocol.study import Study
 from fedrank.transport.base import Lost, Step
 from fedrank.transport.flower._flwr import (
@@ -206,31 +206,9 @@ def read(message: Message) -> bytes | Lost:
 
 def describe(result: FederatedConsensus, run: int, waited: float) -> dict[str, Any]:
     """All that a run gave and cost, as one JSON document."""
-    return {
-        "study": result.study.digest,
-        "run": result.run,
-        "flower_run": run,
-        "method": result.consensus.method,
-        "threshold": result.study.threshold,
-        "clients": [
-            {
-                "name": name,
-                "in_sum": client in result.survivors,
-                "dropped_at": result.dropped.get(client),
-                "why": result.reasons.get(client),
-                "bytes_sent": int(result.bytes_up[client]),
-                "bytes_received": int(result.bytes_down[client]),
-            }
-            for client, name in enumerate(result.study.roster)
-        ],
-        "seconds": {"wait": waited} | result.seconds,
-        "rounds": [each.round.stage for each in result.rounds],
-        "note": result.note,
-        "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
-        "exact": result.consensus.exact,
-        "ties": result.consensus.ties,
-        "consensus": places(result.consensus),
-    }
+    told = summary(result)
+    told["seconds"] = {"wait": waited} | told["seconds"]
+    return told | {"flower_run": run, "consensus": places(result.consensus)}
 
 
 def announce(result: FederatedConsensus, document: Mapping[str, Any], file: Path) -> None:
@@ -239,7 +217,7 @@ def announce(result: FederatedConsensus, document: Mapping[str, Any], file: Path
     for row in document["consensus"][:SHOWN]:
         print(printable(f"  {row['place']}  {row['item']}"))
     for client in document["clients"]:
-        how = "in the sum" if client["in_sum"] else f"dropped out at {client['dropped_at']}"
+        how = "in the sum" if client["in_sum"] else f"dropped out at {client['dropped_at']['step']}"
         print(printable(f"{client['name']}: {how}, {client['bytes_sent']:,} bytes sent"))
     if result.note is not None:
         print(printable(result.note))
