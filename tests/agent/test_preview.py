@@ -47,4 +47,4 @@ def test_a_preview_keeps_nothing_for_a_study_that_is_not_allowed(tmp_path, study
     shown = preview(config, study)
     assert shown.objection is not None
     assert (shown.kept_since, shown.rankings) == (None, 12)
-    assert list((config.folder / "messages").iterdir()) == []
+    assert list((config.folder / "snapshots").iterdir()) == []

@@ -1,14 +1,20 @@
 """Agents in studies of several rounds: each derives what may be asked, and refuses the rest."""
 
+import dataclasses
+import os
+import time
+
 import pytest
 
 from fedrank import Kemeny, Rankings, Study, conduct, federate
 from fedrank.agent import Agent, Code, preview
+from fedrank.agent.store import DAY
 from fedrank.exceptions import RefusalError
 from fedrank.protocol.record import Begin
-from fedrank.protocol.secagg import Server
+from fedrank.protocol.secagg import STEPS, Server
 from fedrank.transport import Lost, Step
 from helpers.agents import LABELS, RANKS, ROSTER, configured, not_answered
+from helpers.command import write_ranks
 
 STUDY = Study(
     Kemeny(4, 4, window=1, rounds=3, max_samples=12), LABELS, ROSTER, threshold=3, fit_phi=True
@@ -91,7 +97,7 @@ def first_round(agents, run=1):
 
     with pytest.raises(Stopped) as stopped:
         conduct(STUDY, FirstRound(), rng=5, run=run)
-    return Begin.from_bytes(stopped.value.args[0])
+    return Begin.from_bytes(stopped.value.args[0], 4)
 
 
 def test_a_second_order_for_the_same_round_is_refused(agents):
@@ -170,18 +176,75 @@ def test_an_agent_opens_no_later_round_over_other_survivors(agents):
         assert "other clients survived" in told
 
 
-def test_a_question_gets_the_same_answer_in_every_run(tmp_path):
+def test_every_run_is_answered_from_the_same_rankings(tmp_path):
+    """A ranking that is added meanwhile must not show in the difference of two sums."""
     agents = Agents(tmp_path, seed=None, runs_per_day=9)
-    first = conduct(STUDY, agents, rng=5, run=1)
-    kept = {file.name: file.read_bytes() for file in agents.agents[0].store.messages.iterdir()}
-    assert all(name.startswith(STUDY.digest) for name in kept)
-    assert len(kept) == len(first.rounds)
-    second = conduct(STUDY, agents, rng=5, run=2)
-    assert second.consensus.ranks.tolist() == first.consensus.ranks.tolist()
-    again = {file.name: file.read_bytes() for file in agents.agents[0].store.messages.iterdir()}
-    assert again == kept
-    assert agents.agents[0].store.runs_today() == 2
+    sums = []
+    for run in (1, 2):
+        orders = {1: [3, 1, 0, 2], 2: [1, 3, 0, 2]}[run]  # another order asks for other pairs
+        sums.append(margins(agents, run, orders))
+        rows = [*RANKS[1], [2, 0, 3, 1]]
+        write_ranks(agents.agents[1].config.rankings, LABELS, rows)
+    assert sums[0] == sums[1]
+    (kept,) = agents.agents[1].store.snapshots.iterdir()
+    assert kept.name == ALL_PAIRS.digest
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert preview(agents.agents[1].config, ALL_PAIRS).rankings == 12
+    # Forgotten, the study is answered from the file as it is now.
+    agents.agents[1].store.forget(ALL_PAIRS.digest)
+    assert margins(agents, 3, [3, 1, 0, 2]) != sums[0]
     agents.close()
+
+
+ALL_PAIRS = Study(Kemeny(4, 4, window=3, max_samples=15), LABELS, ROSTER, threshold=3)
+
+
+def margins(agents, run, order):
+    """Play the coordinator up to the second sum, and name its margins by their pairs."""
+    agents.study = ALL_PAIRS
+    for agent in agents.agents:
+        policy = dataclasses.replace(agent.config.policy, studies=(ALL_PAIRS.digest,))
+        agent.config = dataclasses.replace(agent.config, policy=policy)
+    survivors, found = (), None
+    for number, begin in enumerate([Begin(), Begin("refine", tuple(order))]):
+        orders = [order] if number else []
+        round = ALL_PAIRS.round(number, orders, survivors)
+        server, requests = Server(round), dict.fromkeys(range(4), begin.to_bytes())
+        for name in STEPS:
+            replies = agents.exchange(Step(run, number, name), requests)
+            for client, reply in replies.items():
+                server.receive(client, reply)
+            requests = server.close_step()
+        found, survivors = server.result()
+    pairs = [(order[i], order[i + d]) for d in (1, 2, 3) for i in range(4 - d)]
+    bits = round.scheme.segments[0].bits
+    signed = [int(v) - (int(v) >> (bits - 1) << bits) for v in found]
+    return {
+        (min(a, b), max(a, b)): m if a < b else -m for (a, b), m in zip(pairs, signed, strict=True)
+    }
+
+
+def test_runs_that_got_nothing_leave_no_record(agents):
+    agent = agents.agents[0]
+    for run in range(40):
+        agent.answer(STUDY.to_json(), Step(run, 0, "advertise"), b"")
+    assert list(agent.store.runs.iterdir()) == []
+    assert len(list(agent.store.sessions.iterdir())) < 25
+    long = Begin("start", tuple(range(1000))).to_bytes() or b'{"order":[7,7],"stage":"start"}'
+    not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(99, 0, "advertise"), long)
+    huge = b"[" + b"{}," * 1_000_000
+    told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(99, 0, "advertise"), huge)
+    assert "too long" in told
+
+
+def test_a_record_in_use_is_not_pruned(agents):
+    first_round(agents)
+    agent = agents.agents[0]
+    (record,) = agent.store.runs.iterdir()
+    os.utime(record, (0, time.time() - DAY + 60))
+    asked = [(step, request) for client, step, request in agents.asked if client == 0]
+    agent.answer(STUDY.to_json(), *asked[-1])
+    assert record.stat().st_mtime > time.time() - 60
 
 
 def test_runs_count_once_however_many_rounds_they_have(tmp_path):

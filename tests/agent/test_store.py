@@ -80,7 +80,7 @@ def test_what_a_killed_process_left_half_written_is_deleted(agent):
     agent.close()
     halves = [
         folder / ".name.123.part"
-        for folder in (agent.config.folder, agent.store.sessions, agent.store.messages)
+        for folder in (agent.config.folder, agent.store.sessions, agent.store.snapshots)
     ]
     for half in halves:
         half.write_bytes(b"secret")

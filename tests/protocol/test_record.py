@@ -123,10 +123,21 @@ def test_a_record_survives_being_written():
     ],
 )
 def test_announcements_that_cannot_be_read_are_refused(request_bytes):
-    refused("malformed", Begin.from_bytes, request_bytes)
+    refused("malformed", Begin.from_bytes, request_bytes, 100_000)
+
+
+def test_an_announcement_is_no_longer_than_its_items_make_it():
+    refused("malformed", Begin.from_bytes, Begin("refine", tuple(range(50))).to_bytes(), 3)
+    longest = Begin("dispersion", tuple(range(2**24 - 3, 2**24)))
+    assert Begin.from_bytes(longest.to_bytes(), 3) == longest
+
+
+def test_the_first_round_announces_nothing():
+    refused("malformed", Begin.from_bytes, b'{"order":[7,7],"stage":"start"}', 3)
+    refused("foreign", Record().begin, STUDY, 0, Begin("start", (7, 7)))
 
 
 def test_announcements_go_both_ways():
     for begin in (Begin(), Begin("refine", ORDER), Begin("dispersion", OTHER)):
-        assert Begin.from_bytes(begin.to_bytes()) == begin
+        assert Begin.from_bytes(begin.to_bytes(), 3) == begin
     assert Begin().to_bytes() == b""

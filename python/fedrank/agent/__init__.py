@@ -2,7 +2,7 @@
 
 What carries messages between machines runs code that others send. It gets a socket to the agent
 instead of the data: bytes go in, and masked bytes or one of a few fixed codes come out. The agent
-answers only what its policy allows, gives one study one message, counts its runs, and writes every
+answers only what its policy allows, always from the same rankings, counts runs, and writes every
 reply down before it gives it out.
 """
 

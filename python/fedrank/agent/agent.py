@@ -1,6 +1,9 @@
 """What an agent answers, and what it refuses."""
 
 import hashlib
+import json
+import secrets
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +19,7 @@ from fedrank.protocol.study import Round, Study
 from fedrank.rankings.complete import Rankings
 from fedrank.transport.base import Step
 
-COUNT_BYTES = 8  # the number of rankings, before a kept message
+SNAPSHOT_FORMAT = 1
 BEGUN_SESSIONS = 16  # sessions without a masked input that are kept, beside runs_per_day
 
 
@@ -114,9 +117,10 @@ class Agent:
     def take_step(self, study: Study, step: Step, request: bytes) -> bytes:
         """Go on from what is saved, and save what is new before the reply is known."""
         run, session = run_name(study, step.run), session_name(study, step)
-        record = self.store.record(run) or Record()
+        record = self.store.record(run) or begun(study)
         if step.name == "advertise":
-            round = record.begin(study, step.round, Begin.from_bytes(request))
+            begin = Begin.from_bytes(request, study.method.n)
+            round = record.begin(study, step.round, begin)
         else:
             round = record.round(study, step.round)
         client = self.resume(study, round, run, session, step)
@@ -126,7 +130,9 @@ class Agent:
             reply = client.share(request)
         elif step.name == "mask":
             self.check_runs(run)
-            _, message = open_message(round, kept_message(self.config, self.store, study, round))
+            message = encode(
+                self.config, study, round, kept_snapshot(self.config, self.store, study)
+            )
             reply = client.mask(request, message)
             self.store.enter(run, session, study.digest, step.run, step.round)
         else:
@@ -134,7 +140,9 @@ class Agent:
             self.check_survivors(survivors)
             record.open(step.round, survivors)
             reply = client.unmask(request)
-        self.store.save_record(run, record)
+        # Only runs that are in the ledger leave a record: others could fill the disk.
+        if step.round > 0 or step.name in ("mask", "unmask"):
+            self.store.save_record(run, record)
         self.store.save_state(session, client.state())
         return reply
 
@@ -150,7 +158,7 @@ class Agent:
             raise RefusalError(Code.PROTOCOL, f"session {session} has not begun, or was long ago")
         # What the step of the masked input will need is checked here, before anything is given.
         self.check_runs(run)
-        kept_message(self.config, self.store, study, round)
+        encode(self.config, study, round, kept_snapshot(self.config, self.store, study))
         self.store.make_room(BEGUN_SESSIONS + self.config.policy.runs_per_day)
         me = self.config.me(study)
         assert me is not None  # checked with the study
@@ -181,42 +189,75 @@ def session_name(study: Study, step: Step) -> str:
     return hashlib.sha256(f"{study.digest} {step.run} {step.round}".encode()).hexdigest()
 
 
-def kept_message(config: Config, store: Store, study: Study, round: Round) -> bytes:
-    """Give the same question the same answer: encode the message the first time, and keep it.
+def begun(study: Study) -> Record:
+    """Return the record of a run of which nothing is kept: its first round may have begun."""
+    record = Record()
+    record.begin(study, 0, Begin())
+    return record
 
-    The same statistic under other local ties, or over data that changed meanwhile, would tell
-    more with every run.
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a study was first answered from: the rankings, and the seed of their local ties.
+
+    All rounds of all runs of the study are answered from it. If the file were read again, then two
+    sums would differ by what changed in it meanwhile; with other ties they would tell what is tied.
     """
-    name = message_name(study, round)
-    kept = store.message(name)
+
+    rankings: Rankings
+    seed: bytes
+
+    def to_bytes(self) -> bytes:
+        """Write a line of JSON, and the positions."""
+        m, n = self.rankings.ranks.shape
+        head = {"format": SNAPSHOT_FORMAT, "rankings": m, "items": n, "seed": self.seed.hex()}
+        positions = self.rankings.ranks.astype("<i4").tobytes()
+        return json.dumps(head).encode() + b"\n" + positions
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "Snapshot":
+        """Read what `to_bytes` wrote."""
+        line, _, positions = content.partition(b"\n")
+        head = json.loads(line)
+        if head["format"] != SNAPSHOT_FORMAT:
+            raise ValueError("the rankings were kept by another version of fedrank")
+        ranks = np.frombuffer(positions, dtype="<i4").reshape(head["rankings"], head["items"])
+        return cls(Rankings(ranks), bytes.fromhex(head["seed"]))
+
+
+def kept_snapshot(config: Config, store: Store, study: Study) -> Snapshot:
+    """Read the rankings the first time, and keep them for the study."""
+    kept = store.snapshot(study.digest)
     if kept is None:
-        kept = store.keep_message(name, make_message(config, study, round))
-    check_samples(config, open_message(round, kept)[0])
-    return kept
+        kept = store.keep_snapshot(study.digest, new_snapshot(config, study).to_bytes())
+    try:
+        snapshot = Snapshot.from_bytes(kept)
+    except (ValueError, KeyError, TypeError) as error:
+        raise RefusalError(Code.DATA, f"the rankings kept for the study: {error}") from error
+    check_samples(config, len(snapshot.rankings))
+    return snapshot
 
 
-def message_name(study: Study, round: Round) -> str:
-    """Name what a round asks a study's data holders for; it begins with the study's digest."""
-    asked = hashlib.sha256(round.scheme.to_json().encode()).hexdigest()
-    return f"{study.digest}-{asked[:32]}"
-
-
-def make_message(config: Config, study: Study, round: Round) -> bytes:
-    """Encode the rankings, with their number before the message."""
+def new_snapshot(config: Config, study: Study) -> Snapshot:
+    """Read the rankings as they are now."""
     rankings = read_rankings(config, study)
     check_samples(config, len(rankings))  # more may come, so nothing is kept yet
+    seed = secrets.token_bytes(32) if config.seed is None else seed_bytes(config.seed)
+    return Snapshot(rankings, seed)
+
+
+def encode(config: Config, study: Study, round: Round, snapshot: Snapshot) -> NDArray[np.uint64]:
+    """Encode the rankings for a round: the same message, however often it is asked for.
+
+    With a seed, local ties are broken as the in-process transport does for this client.
+    """
+    me = config.me(study)
+    # A stranger to the roster may preview a study, too.
+    rng = round_rng(snapshot.seed, round.number, 0, 0 if me is None else me)
     try:
-        message = round.scheme.encode(
-            rankings, client=config.me(study), rng=tie_rng(config, study, round)
-        )
+        return round.scheme.encode(snapshot.rankings, client=me, rng=rng)
     except ValueError as error:
         raise RefusalError(Code.DATA, str(error)) from error
-    return len(rankings).to_bytes(COUNT_BYTES, "little") + round.scheme.pack(message)
-
-
-def open_message(round: Round, kept: bytes) -> tuple[int, NDArray[np.uint64]]:
-    """Read the number of rankings, and their message."""
-    return int.from_bytes(kept[:COUNT_BYTES], "little"), round.scheme.unpack(kept[COUNT_BYTES:])
 
 
 def check_samples(config: Config, samples: int) -> None:
@@ -224,14 +265,6 @@ def check_samples(config: Config, samples: int) -> None:
     least = config.policy.min_samples
     if samples < least:
         raise RefusalError(Code.REFUSED, f"{samples} rankings are fewer than min_samples = {least}")
-
-
-def tie_rng(config: Config, study: Study, round: Round) -> np.random.Generator | None:
-    """Draw as the in-process transport does for this client, if a seed is given."""
-    me = config.me(study)
-    if config.seed is None or me is None:
-        return None
-    return round_rng(seed_bytes(config.seed), round.number, 0, me)
 
 
 def read_rankings(config: Config, study: Study) -> Rankings:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank import _core
-from fedrank.agent.agent import kept_message, make_message, message_name, open_message
+from fedrank.agent.agent import encode, kept_snapshot, new_snapshot
 from fedrank.agent.policy import Config
 from fedrank.agent.store import Store
 from fedrank.protocol.methods import Kemeny
@@ -26,12 +26,13 @@ class Preview:
     objection : str or None
         Why the policy would not allow it.
     message : numpy.ndarray of uint64
-        The message of the first round, which leaves under masks only; this very one, if it is kept.
+        The message of the first round, which leaves under masks only; this very one, if the
+        rankings are kept.
     rankings : int
         Of how many rankings it is.
     kept_since : float or None
-        When it was encoded, in seconds since 1970: later changes of the file do not matter. None if
-        it is not kept, since the policy would not allow the study.
+        When the rankings were read, in seconds since 1970: later changes of the file do not matter.
+        None if they are not kept, since the policy would not allow the study.
     segments : list of (Segment, numpy.ndarray of uint64)
         The same, segment by segment.
     rounds : list of (str, dict of str to int)
@@ -84,20 +85,19 @@ def preview(config: Config, study: Study) -> Preview:
     """
     store, round = Store(config.folder), study.round(0)
     objection = config.objection(study)
-    name = message_name(study, round)
-    if objection is None or store.message(name) is not None:
-        kept = kept_message(config, store, study, round)
+    if objection is None or store.snapshot(study.digest) is not None:
+        snapshot = kept_snapshot(config, store, study)
     else:
-        kept = make_message(config, study, round)
-    rankings, message = open_message(round, kept)
+        snapshot = new_snapshot(config, study)
+    message = encode(config, study, round, snapshot)
     ends = np.cumsum([segment.entries for segment in round.scheme.segments])
     parts = np.split(message, ends[:-1])
     return Preview(
         study=study,
         objection=objection,
         message=message,
-        rankings=rankings,
-        kept_since=store.kept_since(name),
+        rankings=len(snapshot.rankings),
+        kept_since=store.kept_since(study.digest),
         segments=list(zip(round.scheme.segments, parts, strict=True)),
         rounds=[(each.stage, bytes_up(each)) for each in possible_rounds(study)],
     )

@@ -1,4 +1,4 @@
-"""What an agent keeps: states of sessions, messages of studies, and the ledger.
+"""What an agent keeps: states of sessions, records of runs, snapshots of rankings, the ledger.
 
 Everything is written to a file beside its place, forced to the disk, and moved there, before
 anybody is told. One process at a time may hold a store.
@@ -30,7 +30,7 @@ class Store:
     --------
     >>> import tempfile
     >>> store = Store(Path(tempfile.mkdtemp()) / "state")
-    >>> store.keep_message("abc", b"first"), store.keep_message("abc", b"second")
+    >>> store.keep_snapshot("abc", b"first"), store.keep_snapshot("abc", b"second")
     (b'first', b'first')
     """
 
@@ -38,10 +38,10 @@ class Store:
         self.folder = folder
         self.sessions = folder / "sessions"
         self.runs = folder / "runs"
-        self.messages = folder / "messages"
+        self.snapshots = folder / "snapshots"
         self.ledger_file = folder / "ledger.jsonl"
         self._lock: int | None = None
-        for each in (folder, self.sessions, self.runs, self.messages):
+        for each in (folder, self.sessions, self.runs, self.snapshots):
             if not each.is_dir():
                 each.mkdir(mode=0o700, parents=True)
                 sync_folder(each.parent)
@@ -75,7 +75,7 @@ class Store:
                 f"{self.folder} cannot be locked: {error}; keep it on a disk of this machine"
             ) from None
         self._lock = lock
-        for folder in (self.folder, self.sessions, self.runs, self.messages):
+        for folder in (self.folder, self.sessions, self.runs, self.snapshots):
             for half in folder.glob(".*.part"):  # of a process that was killed; may hold secrets
                 half.unlink(missing_ok=True)
 
@@ -112,15 +112,12 @@ class Store:
         return None
 
     def save_record(self, run: str, record: Record) -> None:
-        """Save what was seen of a run."""
-        content = record.to_json().encode()
-        if content != self._record_bytes(run):
-            write_whole(self.runs / run, content, mode=PRIVATE, sync=True)
-
-    def _record_bytes(self, run: str) -> bytes | None:
-        with suppress(FileNotFoundError):
-            return (self.runs / run).read_bytes()
-        return None
+        """Save what was seen of a run, or note that it was used."""
+        path, content = self.runs / run, record.to_json().encode()
+        if path.exists() and path.read_bytes() == content:
+            os.utime(path)
+        else:
+            write_whole(path, content, mode=PRIVATE, sync=True)
 
     def make_room(self, most: int) -> None:
         """Have room for one more of at most so many sessions without a masked input.
@@ -133,33 +130,35 @@ class Store:
         for file in begun[: max(0, len(begun) - most + 1)]:
             file.unlink()
 
-    # Messages
+    # Snapshots
 
-    def message(self, name: str) -> bytes | None:
-        """Read the message that a question was given, if it was given one."""
+    def snapshot(self, digest: str) -> bytes | None:
+        """Read what a study is answered from, if it was asked before."""
         with suppress(FileNotFoundError):
-            return (self.messages / name).read_bytes()
+            return (self.snapshots / digest).read_bytes()
         return None
 
-    def kept_since(self, name: str) -> float | None:
-        """Tell when a question was given its message, in seconds since 1970."""
+    def kept_since(self, digest: str) -> float | None:
+        """Tell when that was kept, in seconds since 1970."""
         with suppress(FileNotFoundError):
-            return (self.messages / name).stat().st_mtime
+            return (self.snapshots / digest).stat().st_mtime
         return None
 
-    def keep_message(self, name: str, message: bytes) -> bytes:
-        """Keep the first message, and return the one that is kept."""
+    def keep_snapshot(self, digest: str, content: bytes) -> bytes:
+        """Keep the first one, and return the one that is kept."""
         with suppress(FileExistsError):
-            write_whole(self.messages / name, message, mode=PRIVATE, sync=True, replace=False)
-        return (self.messages / name).read_bytes()
+            path = self.snapshots / digest
+            write_whole(path, content, mode=PRIVATE, sync=True, replace=False)
+        return (self.snapshots / digest).read_bytes()
 
     def forget(self, digest: str) -> bool:
-        """Delete all messages of a study; tell whether there were any."""
-        files = list(self.messages.glob(f"{digest}-*"))
-        for file in files:
-            file.unlink()
-        sync_folder(self.messages)
-        return bool(files)
+        """Delete what a study is answered from; tell whether there was anything."""
+        try:
+            (self.snapshots / digest).unlink()
+        except FileNotFoundError:
+            return False
+        sync_folder(self.snapshots)
+        return True
 
     # The ledger
 
@@ -169,7 +168,10 @@ class Store:
             lines = self.ledger_file.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             return []
-        return [json.loads(line) for line in lines]
+        # Lines of the first format have one round per run, and no name of the run.
+        return [
+            {"run_name": entry["session"], "round": 0} | entry for entry in map(json.loads, lines)
+        ]
 
     def runs_today(self, but: str = "") -> int:
         """Count the runs of the last 24 hours, without one of them."""

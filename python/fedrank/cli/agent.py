@@ -109,8 +109,8 @@ def preview(
 ) -> None:
     """Show exactly what would leave for a study, without sending it.
 
-    If the policy allows the study, the message shown is kept: the study will get this one and no
-    other. It leaves masked, as bits that look random; what others learn is the sum of all clients'
+    If the policy allows the study, the rankings are kept, and the study will be answered from them,
+    also if the file changes. It leaves masked, as bits that look random; what others learn is the sum of all clients'
     messages.
     """
     try:

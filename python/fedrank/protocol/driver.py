@@ -60,8 +60,8 @@ def conduct(
         Number of the run, for the transport.
     save : path, optional
         A file in which the state is kept after every step, for its owner only. If it is there,
-        a run that was killed goes on from it, with its own ties and its own run number. Delete it
-        once the result is kept.
+        a run that was killed goes on from it, with its own ties and its own run number. A run that
+        fails deletes it. Delete it yourself once the result is kept.
 
     Returns
     -------
@@ -93,8 +93,12 @@ def conduct(
         return driver.conduct()
     with Saved(Path(save)) as saved:
         driver.saved = saved
-        driver.load(saved)
-        return driver.conduct()
+        try:
+            driver.load(saved)
+            return driver.conduct()
+        except RunFailedError:  # there is nothing to go on with
+            saved.discard()
+            raise
 
 
 class Driver:
@@ -170,7 +174,7 @@ class Driver:
         """Ask all clients that are left, hand their replies to the server, and close the step."""
         number = running.round.number
         if name == "unmask":
-            self.check_survivors(number, sorted(running.requests))
+            self.check_survivors(number, running.survivors())
         try:
             with running.timed(name):
                 replies = self.transport.exchange(Step(self.run, number, name), running.requests)

@@ -13,6 +13,8 @@ from fedrank.exceptions import ProtocolError
 from fedrank.protocol.methods import DISPERSION, START
 from fedrank.protocol.study import Round, Study
 
+HEAD_BYTES, ITEM_BYTES = 64, 12  # an announcement is not longer than these make it
+
 
 @dataclass(frozen=True)
 class Begin:
@@ -20,7 +22,7 @@ class Begin:
 
     Examples
     --------
-    >>> Begin.from_bytes(Begin("refine", (1, 0)).to_bytes()).order
+    >>> Begin.from_bytes(Begin("refine", (1, 0)).to_bytes(), items=2).order
     (1, 0)
     """
 
@@ -34,16 +36,18 @@ class Begin:
         return canonical({"stage": self.stage, "order": self.order}).encode()
 
     @classmethod
-    def from_bytes(cls, request: bytes) -> "Begin":
-        """Read what `to_bytes` wrote.
+    def from_bytes(cls, request: bytes, items: int) -> "Begin":
+        """Read what `to_bytes` wrote for so many items.
 
         Raises
         ------
         ProtocolError
-            If it is something else.
+            If it is something else, or longer than an order of so many items can be.
         """
         if request == b"":
             return cls()
+        if len(request) > HEAD_BYTES + ITEM_BYTES * items:
+            raise ProtocolError("the announcement is too long", "malformed")
         try:
             begin = cls.from_fields(read_json(request.decode(), "announcement"))
             if begin.stage == START:
@@ -178,7 +182,13 @@ class Record:
         fields = read_json(text, "record")
         record = cls()
         record.begins = [Begin.from_fields(each) for each in fields["begins"]]
-        record.opened = fields["opened"]
-        survivors = fields["survivors"]
+        opened, survivors = fields["opened"], fields["survivors"]
+        if type(opened) is not int or not 0 <= opened <= len(record.begins):
+            raise ValueError(
+                f"a record of {len(record.begins)} rounds has no {opened!r} opened ones"
+            )
+        if survivors is not None and not all(type(each) is int for each in survivors):
+            raise ValueError("survivors must be client numbers")
+        record.opened = opened
         record.survivors = None if survivors is None else tuple(survivors)
         return record

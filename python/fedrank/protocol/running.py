@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank import _core
+from fedrank.exceptions import ProtocolError
 from fedrank.protocol.plain import PlainServer
 from fedrank.protocol.result import RoundResult
 from fedrank.protocol.secagg import Server
@@ -34,6 +36,21 @@ class Running:
             yield
         finally:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+
+    def survivors(self) -> list[int]:
+        """Return the clients that the requests of the last step are about to open a sum over.
+
+        Raises
+        ------
+        ProtocolError
+            If the requests do not say so, each of them.
+        """
+        asked = sorted(self.requests)
+        if isinstance(self.server, Server):
+            for request in self.requests.values():
+                if _core.survivors_of(request) != asked:
+                    raise ProtocolError("the requests name other survivors than are asked", "list")
+        return asked
 
     def result(self, survivors: list[int]) -> RoundResult:
         """Return what the round came to."""

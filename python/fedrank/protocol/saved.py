@@ -83,6 +83,10 @@ class Saved:
         }
         write_whole(self.path, json.dumps(fields).encode(), mode=0o600, sync=True)
 
+    def discard(self) -> None:
+        """Delete the file."""
+        self.path.unlink(missing_ok=True)
+
     def load(self, study: Study) -> State | None:
         """Read the file; None if there is none.
 
@@ -105,7 +109,7 @@ class Saved:
             raise ValueError(f"{self.path} is a run of study {fields.get('study')}: move it away")
         try:
             return read_state(study, fields)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise ValueError(f"{self.path} is damaged: {error}; {BEGIN_ANEW}") from None
 
 
@@ -150,15 +154,15 @@ def read_state(study: Study, fields: dict[str, Any]) -> State:
         result = RoundResult(
             round=record.round(study, number),
             survivors=each["survivors"],
-            bytes_up=np.array(each["bytes_up"], dtype=np.int64),
-            bytes_down=np.array(each["bytes_down"], dtype=np.int64),
-            seconds=each["seconds"],
+            bytes_up=counts(each["bytes_up"], study),
+            bytes_down=counts(each["bytes_down"], study),
+            seconds=times(each["seconds"]),
             faults=[(client, code) for client, code in each["faults"]],
         )
         rounds.append((result, np.array(each["total"], dtype=np.uint64)))
     running = fields["running"]
     if running is not None:
-        if running["step"] not in range(len(STEPS) + 1):
+        if type(running["step"]) is not int or not 0 <= running["step"] <= len(STEPS):
             raise ValueError(f"there is no step {running['step']!r}")
         round = record.round(study, len(rounds))
         requests = running["requests"].items()
@@ -166,10 +170,10 @@ def read_state(study: Study, fields: dict[str, Any]) -> State:
             round=round,
             server=Server.resume(round, b64decode(running["server"])),
             requests={int(client): b64decode(request) for client, request in requests},
-            up=np.array(running["bytes_up"], dtype=np.int64),
-            down=np.array(running["bytes_down"], dtype=np.int64),
+            up=counts(running["bytes_up"], study),
+            down=counts(running["bytes_down"], study),
             step=running["step"],
-            seconds=running["seconds"],
+            seconds=times(running["seconds"]),
         )
     return State(
         run=fields["run"],
@@ -179,3 +183,16 @@ def read_state(study: Study, fields: dict[str, Any]) -> State:
         running=running,
         lost={int(c): (number, step, why) for c, (number, step, why) in fields["lost"].items()},
     )
+
+
+def counts(values: Any, study: Study) -> NDArray[np.int64]:
+    """Read one count per client."""
+    found = np.array(values, dtype=np.int64)
+    if found.shape != (len(study.roster),):
+        raise ValueError(f"there must be {len(study.roster)} counts, not {found.shape}")
+    return found
+
+
+def times(values: Any) -> dict[str, float]:
+    """Read the seconds of each stage."""
+    return {str(stage): float(spent) for stage, spent in values.items()}

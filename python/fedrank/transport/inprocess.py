@@ -122,7 +122,9 @@ class Party:
     def answer(self, step: Step, request: bytes) -> bytes:
         """Answer one step."""
         if step.name == "advertise":
-            round = self.record.begin(self.study, step.round, Begin.from_bytes(request))
+            round = self.record.begin(
+                self.study, step.round, Begin.from_bytes(request, self.study.method.n)
+            )
             if self.client is None or self.client.round != round:
                 self.client = Client(round, self.me)
             return self.client.advertise()
@@ -146,7 +148,9 @@ class PlainParty(Party):
     def answer(self, step: Step, request: bytes) -> bytes:
         """Answer one step: only one of them carries anything."""
         if step.name == "advertise":
-            self.record.begin(self.study, step.round, Begin.from_bytes(request))
+            self.record.begin(
+                self.study, step.round, Begin.from_bytes(request, self.study.method.n)
+            )
         elif step.name == "mask":
             round = self.record.round(self.study, step.round)
             return round.scheme.pack(self.encode(round))

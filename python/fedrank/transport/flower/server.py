@@ -79,20 +79,17 @@ def server_app(study: Path) -> ServerApp:
         out = Path(str(settings["out"]))
         out.mkdir(parents=True, exist_ok=True)
         state = out / f"{agreed.digest}.state"
-        if state.exists():
-            print(printable(f"going on with the run that left {state}"))
         # Nameless nodes are met at the first step, so that a run cannot go on in the middle.
         save = None if nodes.take_nameless else state
+        if save is not None and save.exists():
+            print(printable(f"going on with the run that left {save}"))
         rng = seed_of(settings)
-        try:
-            result = conduct(agreed, nodes, rng=rng, run=context.run_id, save=save)
-        except ProtocolError:  # nothing to go on with: the run is over
-            state.unlink(missing_ok=True)
-            raise
+        result = conduct(agreed, nodes, rng=rng, run=context.run_id, save=save)
         document = describe(result, context.run_id, waited)
         file = out / f"{context.run_id}.json"
         write_whole(file, (json.dumps(document, allow_nan=False) + "\n").encode())
-        state.unlink(missing_ok=True)
+        if save is not None:
+            save.unlink(missing_ok=True)
         announce(result, document, file)
 
     return app
