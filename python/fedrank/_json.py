@@ -1,19 +1,39 @@
-"""JSON of which there is only one spelling, and JSON that may come from a stranger."""
+"""JSON with one spelling only, and JSON that may come from a stranger."""
 
 import json
 from typing import Any
 
 
 def read_json(text: str, what: str) -> Any:
-    """Parse JSON that may come from a stranger."""
+    """Parse JSON that may come from a stranger; a field that is given twice is refused.
+
+    Examples
+    --------
+    >>> read_json('{"threshold":3}', "study")
+    {'threshold': 3}
+    """
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=without_repeats)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"this is not the JSON of a {what}: {error}") from None
+        raise ValueError(f"the {what} is not valid JSON: {error}") from None
+
+
+def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make the dict of a JSON object: a reader may see the first of two values, and we the last."""
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a field is given twice")
+    return fields
 
 
 def canonical(value: object) -> str:
-    """JSON of which there is only one spelling."""
+    """Write JSON with one spelling only: sorted keys, no spaces.
+
+    Examples
+    --------
+    >>> canonical({"b": 1, "a": [2]})
+    '{"a":[2],"b":1}'
+    """
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )

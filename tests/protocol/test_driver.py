@@ -161,6 +161,81 @@ def test_a_sum_that_no_clients_can_have_sent_fails_the_run():
     assert failed.value.code == "total"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"min_survivors": 0}, "min_survivors"),
+        ({"min_survivors": "x"}, "min_survivors"),
+        ({"run": -1}, "run"),
+        ({"run": 2**64}, "run"),
+        ({"secure": None}, "secure must be True or False"),
+        ({"secure": 0}, "secure must be True or False"),
+    ],
+)
+def test_arguments_are_checked(arguments, named):
+    with pytest.raises(ValueError, match=named):
+        conduct(STUDY, clients(STUDY), **arguments)
+    if "run" not in arguments:
+        with pytest.raises(ValueError, match=named):
+            federate(CLIENTS, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("replies", "named"),
+    [
+        (None, "must return a dict"),
+        ([b"", b""], "must return a dict"),
+        ({"north": b""}, "'north', which was not asked"),
+        ({0: "text"}, "client 0 must be bytes or Lost, not str"),
+    ],
+)
+def test_a_transport_that_returns_something_else_is_told(replies, named):
+    class Odd:
+        def exchange(self, step, requests):  # noqa: ARG002
+            return replies
+
+    with pytest.raises(ValueError, match=named):
+        conduct(STUDY, Odd())
+
+
+@pytest.mark.parametrize("wrong", [None, "{}", METHODS])
+def test_what_is_not_a_study_or_a_transport_is_refused(wrong):
+    with pytest.raises(ValueError, match="study must be a Study"):
+        conduct(wrong, clients(STUDY))
+    with pytest.raises(ValueError, match="transport must have a method exchange"):
+        conduct(STUDY, wrong)
+
+
+def test_replies_may_be_any_bytes_and_runs_have_numbers_of_their_own():
+    seen = set()
+
+    class Arrays(InProcess):
+        def exchange(self, step, requests):
+            seen.add(step.run)
+            found = super().exchange(step, requests)
+            return {client: bytearray(reply) for client, reply in found.items()}
+
+    for _ in range(2):
+        assert conduct(STUDY, Arrays(STUDY, CLIENTS, bytes(32))).survivors == [0, 1, 2, 3]
+    assert len(seen) == 2
+
+
+def test_a_client_that_refuses_is_lost_alone():
+    inner = clients(STUDY)
+
+    def refuse(_round):
+        raise ProtocolError("no", "refused")
+
+    inner.parties[2].encode = refuse
+    found = conduct(STUDY, inner)
+    assert (found.dropped, found.reasons) == ({2: "mask"}, {2: "refused"})
+    plain = clients(STUDY, secure=False)
+    plain.parties[1].encode = lambda _: np.zeros(0, dtype=np.uint64)
+    plain.parties[1].answer = lambda step, _: b"x" if step.name == "mask" else b""
+    found = conduct(STUDY, plain, secure=False)
+    assert (found.survivors, found.faults) == ([0, 2, 3], [(1, "malformed")])
+
+
 # Saved states
 
 
@@ -228,11 +303,60 @@ def test_a_state_of_another_study_or_version_is_refused(tmp_path):
         save.write_text(json.dumps(content | change))
         with pytest.raises(ValueError, match=named):
             conduct(STUDY, clients(STUDY), save=save)
-    save.write_text("half")
-    with pytest.raises(ValueError, match="JSON"):
-        conduct(STUDY, clients(STUDY), save=save)
+    for damaged in (b"half", b"", b"\xff\xfe", b"[]"):
+        save.write_bytes(damaged)
+        with pytest.raises(ValueError, match=rf"{save.name} is .*move it away"):
+            conduct(STUDY, clients(STUDY), save=save)
     with pytest.raises(ValueError, match="only a secure run"):
         conduct(STUDY, clients(STUDY), secure=False, save=save)
+
+
+@pytest.mark.parametrize("step", [-1, 5, True, "1", None])
+def test_a_saved_step_is_one_of_the_round(tmp_path, step):
+    save = tmp_path / "run.state"
+    with pytest.raises(KilledError):
+        conduct(STUDY, Mortal(clients(STUDY), 2, after=True), save=save)
+    content = json.loads(save.read_text())
+    content["running"]["step"] = step
+    save.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="damaged"):
+        conduct(STUDY, clients(STUDY), save=save)
+
+
+def test_the_survivors_that_requests_name_are_those_that_are_asked(tmp_path):
+    """The file is not believed: what the server is about to send is looked at."""
+    save = tmp_path / "run.state"
+    lost = clients(STUDY, dropouts={3: (0, "mask")})
+    with pytest.raises(KilledError):
+        conduct(STUDY, Mortal(lost, 3, after=False), save=save)
+    content = json.loads(save.read_text())
+    assert sorted(content["running"]["requests"]) == ["0", "1", "2"]
+    content["running"]["requests"]["3"] = content["running"]["requests"]["2"]
+    save.write_text(json.dumps(content))
+    with pytest.raises(RunFailedError, match="name other survivors"):
+        conduct(STUDY, lost, save=save)
+
+
+def test_one_process_at_a_time_goes_on_from_a_state(tmp_path):
+    save = tmp_path / "run.state"
+
+    class Second(InProcess):
+        def exchange(self, step, requests):
+            with pytest.raises(ValueError, match="held by another process"):
+                conduct(STUDY, clients(STUDY), save=save)
+            return super().exchange(step, requests)
+
+    assert conduct(STUDY, Second(STUDY, CLIENTS, bytes(32)), save=save).survivors == [0, 1, 2, 3]
+    assert [file.name for file in tmp_path.iterdir()] == ["run.state"]
+
+
+def test_a_run_that_failed_is_not_gone_on_with(tmp_path):
+    save = tmp_path / "run.state"
+    few = clients(STUDY, dropouts={0: (0, "mask"), 1: (0, "mask")})
+    with pytest.raises(RunFailedError):
+        conduct(STUDY, few, save=save)
+    assert list(tmp_path.iterdir()) == []
+    assert conduct(STUDY, clients(STUDY), save=str(save)).survivors == [0, 1, 2, 3]
 
 
 def test_two_lives_of_a_server_cannot_open_two_lists(tmp_path):

@@ -163,6 +163,7 @@ def changed(**fields):
         ("", "JSON"),
         ("{", "JSON"),
         ("[]", "fields"),
+        (study().to_json()[:-1] + ',"threshold":4}', "given twice"),
         ("{}", "fields"),
         (changed(colour=1), "fields"),
         (changed(format=1), "format 1, and this version of fedrank reads format 2"),
@@ -286,7 +287,19 @@ def test_the_digest_of_a_round_is_the_tagged_hash_of_its_parts():
 )
 def test_rounds_that_a_study_does_not_have_are_refused(number, orders, stage, named):
     with pytest.raises(ValueError, match=named):
-        Study(Kemeny(3, 4, rounds=1)).round(number, orders, [0, 1, 2], stage)
+        survivors = [0, 1, 2] if number > 0 else []
+        Study(Kemeny(3, 4, rounds=1)).round(number, orders, survivors, stage)
+
+
+@pytest.mark.parametrize("survivors", [[0, 1, 1], [0, 7], [2, 1], [-1, 0], ["0"]])
+def test_survivors_are_rising_client_numbers(survivors):
+    with pytest.raises((ValueError, TypeError), match="survivors"):
+        Study(Kemeny(3, 4)).round(1, [ORDER], survivors)
+
+
+def test_the_first_round_has_no_survivors():
+    with pytest.raises(ValueError, match="first round"):
+        Study(Kemeny(3, 4)).round(0, survivors=[0, 1])
 
 
 def test_the_repr_shows_what_parties_compare():

@@ -85,6 +85,9 @@ def preview(config: Config, study: Study) -> Preview:
     """
     store, round = Store(config.folder), study.round(0)
     objection = config.objection(study)
+    most = config.policy.runs_per_day
+    if objection is None and store.runs_today() >= most:
+        objection = f"there were runs_per_day = {most} runs in 24 hours"
     if objection is None or store.snapshot(study.digest) is not None:
         snapshot = kept_snapshot(config, store, study)
     else:

@@ -110,8 +110,8 @@ def preview(
     """Show exactly what would leave for a study, without sending it.
 
     If the policy allows the study, the rankings are kept, and the study will be answered from them,
-    also if the file changes. It leaves masked, as bits that look random; what others learn is the sum of all clients'
-    messages.
+    also if the file changes. The message leaves masked, as bits that look random; what others learn
+    is the sum of all clients' messages.
     """
     try:
         shown = agents.preview(read_config(config), read_study(study))

@@ -5,6 +5,8 @@ here: enough survivors, and the same ones in every round. Agents check it again 
 """
 
 import os
+import secrets
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,7 +41,7 @@ def conduct(
     secure: bool = True,
     min_survivors: int = MIN_SURVIVORS,
     rng: RNG = None,
-    run: int = 0,
+    run: int | None = None,
     save: str | os.PathLike[str] | None = None,
 ) -> FederatedConsensus:
     """Conduct all rounds of a study over a transport, and decode the consensus.
@@ -56,8 +58,9 @@ def conduct(
         Fewest clients whose sum may be opened.
     rng : None, int or numpy.random.Generator
         Breaks the consensus' ties, as `fedrank.federate` does.
-    run : int
-        Number of the run, for the transport.
+    run : int, optional
+        Number of the run, below 2**64. Agents answer a number once, so the default is a new
+        random one.
     save : path, optional
         A file in which the state is kept after every step, for its owner only. If it is there,
         a run that was killed goes on from it, with its own ties and its own run number. A run that
@@ -88,7 +91,8 @@ def conduct(
     """
     if save is not None and not secure:
         raise ValueError("only a secure run can be saved")
-    driver = Driver(study, transport, secure, min_survivors, seed_bytes(rng), run)
+    number = secrets.randbits(63) if run is None else run
+    driver = Driver(study, transport, secure, min_survivors, seed_bytes(rng), number)
     if save is None:
         return driver.conduct()
     with Saved(Path(save)) as saved:
@@ -113,6 +117,10 @@ class Driver:
         seed: bytes,
         run: int,
     ) -> None:
+        if not isinstance(study, Study):
+            raise ValueError(f"study must be a Study, not {type(study).__name__}")
+        if not callable(getattr(transport, "exchange", None)):
+            raise ValueError(f"transport must have a method exchange, not be {transport!r}")
         self.study = study
         self.transport = transport
         self.secure = as_bool("secure", secure)
@@ -180,6 +188,7 @@ class Driver:
                 replies = self.transport.exchange(Step(self.run, number, name), running.requests)
         except ProtocolError as error:  # of the transport's own: no verdict on this round
             raise RunFailedError(f"the transport failed at {name}: {error}", error.code) from error
+        check_replies(replies, running.requests)
         with running.timed("server " + name):
             for client, request in running.requests.items():
                 running.down[client] += len(request)
@@ -189,7 +198,7 @@ class Driver:
                     continue
                 running.up[client] += len(reply)
                 try:
-                    running.server.receive(client, reply)
+                    running.server.receive(client, bytes(reply))
                 except ProtocolError as error:  # its fault is in the server's list
                     self.lost.setdefault(client, (number, name, error.code))
             running.requests = running.server.close_step()
@@ -305,3 +314,21 @@ class Driver:
             fit=fit,
             note=self.note,
         )
+
+
+def check_replies(replies: object, requests: Mapping[int, bytes]) -> None:
+    """Refuse what is not replies, by client number, to these requests: a fault of the transport.
+
+    Examples
+    --------
+    >>> check_replies({0: b"", 1: Lost("refused")}, {0: b"", 1: b""})
+    """
+    if not isinstance(replies, Mapping):
+        kind = type(replies).__name__
+        raise ValueError(f"exchange must return a dict of client number to reply, not {kind}")
+    for client, reply in replies.items():
+        if client not in requests:
+            raise ValueError(f"exchange returned a reply of {client!r}, which was not asked")
+        if not isinstance(reply, bytes | bytearray | memoryview | Lost):
+            kind = type(reply).__name__
+            raise ValueError(f"the reply of client {client} must be bytes or Lost, not {kind}")

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from numpy.typing import ArrayLike
 
 from fedrank._random import RNG, seed_bytes
-from fedrank._validation import as_list, whole
+from fedrank._validation import as_bool, as_list, whole
 from fedrank.exceptions import InputError
 from fedrank.protocol.driver import Driver
 from fedrank.protocol.methods import Kemeny, Method, check_method
@@ -101,6 +101,12 @@ def federate(
     >>> [kendall_distance(each.consensus, range(50)) for each in (near, nearer)]
     [3, 1]
     """
+    if isinstance(clients, Rankings | PartialRankings | Mapping):
+        raise ValueError(
+            "clients must be a list with the rankings of each client, not one "
+            f"{type(clients).__name__}: Rankings.split deals rankings to clients"
+        )
+    secure = as_bool("secure", secure)
     takes_partial = bool(options.get("partial", getattr(method, "partial", False)))
     data: list[AnyRankings] = [
         as_client(client, each, PartialRankings)

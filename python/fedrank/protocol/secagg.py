@@ -208,7 +208,8 @@ class Server:
 def parameters(round: Round) -> tuple[bytes, int, int, int, _core.Scheme]:
     """Reduce a round to what the core must know of it."""
     if not isinstance(round, Round):
-        raise ValueError(f"round must be a Round, which study.round gives, not {round!r}")
+        kind = type(round).__name__  # not its value: swapped arguments may be secrets
+        raise ValueError(f"round must be a Round, which study.round gives, not {kind}")
     return (
         bytes.fromhex(round.digest),
         round.clients,

@@ -157,6 +157,12 @@ class Study(Frozen):
             raise ValueError(f"round {number} follows {number} announced orders, not {len(orders)}")
         if any(len(order) != self.method.n for order in orders):
             raise ValueError(f"an announced order must be of the study's {self.method.n} items")
+        if list(survivors) != sorted({*survivors} & {*range(len(self.roster))}):
+            raise ValueError(
+                f"survivors must be rising client numbers below {len(self.roster)}, not {survivors}"
+            )
+        if number == 0 and survivors:
+            raise ValueError("the first round has no survivors of a round before")
         asked = next_stage(self.method, number) if stage is None else stage
         scheme = scheme_of(self.method, self.fit_phi, asked, orders)
         digest = bytes(32)
