@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import fedrank
-from fedrank import PartialRankings, Rankings, data
+from fedrank import PartialRankings, Rankings, _core, data, golomb
 from fedrank.cli import FLAGS
 from fedrank.exceptions import InputError, Remedy
 
 SOURCE = Path(fedrank.__file__).parent
 NAN = float("nan")
+TIED = {"row": 0, "item": 0, "value": 2.0, "remedy": Remedy.TIES}
 
 
 def raised(call):
@@ -41,6 +42,10 @@ def raised(call):
             {"row": 1, "item": 0, "value": 3.0, "remedy": Remedy.TIES},
         ),
         (lambda: Rankings.from_scores([[1, 1], [NAN, 3]]), {"row": 1, "item": 0}),
+        (lambda: _core.from_scores(np.array([[2.0, 2.0]]), "error", bytes(32)), TIED),
+        (lambda: fedrank.lehmer_decode([[0, 5]]), {"row": 0, "item": 1, "value": 5}),
+        (lambda: golomb.encode([[0, 1], [-1, 0]], 1), {"row": 1, "item": 0, "value": -1}),
+        (lambda: golomb.decode(b"\xf0", (2, 4), 1), {"row": 1, "item": 0}),
         (lambda: PartialRankings([[0, 1], [-1, -1]]), {"row": 1}),
         (lambda: PartialRankings([[0, 1], [0, -2]]), {"row": 1, "item": 1, "value": -2}),
         (lambda: fedrank.aggregate([[0, 1]] * 2, weights=[1, 0.5]), {"row": 1, "value": 0.5}),
@@ -53,6 +58,7 @@ def test_an_error_has_its_facts_as_attributes(call, facts):
     assert (error.file, error.line) == (None, None)
     if error.row is not None:
         assert str(error).startswith(f"row {error.row}: ")
+        assert not error.problem.startswith("row ")
     if error.remedy is not None:
         assert str(error).endswith(f"; {error.remedy}")
 

@@ -210,7 +210,7 @@ def test_the_first_bad_code_of_many_is_named(trial):
     codes = np.zeros((50_000, 8), dtype=int)
     bad = np.sort(rng.choice(50_000, 40, replace=False))
     codes[bad, 3] = 4
-    with pytest.raises(ValueError, match=rf"row {bad[0]} is not a Lehmer code: digit 4 of item 3"):
+    with pytest.raises(ValueError, match=rf"row {bad[0]}: not a Lehmer code: digit 4 of item 3"):
         lehmer_decode(codes)
 
 

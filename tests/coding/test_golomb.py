@@ -258,8 +258,8 @@ def test_what_decode_refuses(data, shape, k, message):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([[0, 2]], "row 0 is not a Lehmer code: digit 2 of item 1"),
-        ([[0, 1], [-1, 0]], "row 1 is not a Lehmer code: digit -1 of item 0"),
+        ([[0, 2]], "row 0: not a Lehmer code: digit 2 of item 1"),
+        ([[0, 1], [-1, 0]], "row 1: not a Lehmer code: digit -1 of item 0"),
         ([[0, 0.5]], "not a whole number"),
         ([[]], "at least one item"),
     ],

@@ -87,7 +87,7 @@ def test_reversal_of_a_million_items_has_the_largest_digits():
 
 @pytest.mark.parametrize("digit", [3, -1, 2**31 - 1])
 def test_a_digit_out_of_range_is_refused_and_named(digit):
-    with pytest.raises(ValueError, match=rf"row 1 is not a Lehmer code: digit {digit} of item 2"):
+    with pytest.raises(ValueError, match=rf"row 1: not a Lehmer code: digit {digit} of item 2"):
         lehmer_decode([[0, 1, 2], [0, 1, digit], [5, 5, 5]])
 
 

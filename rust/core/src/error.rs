@@ -4,11 +4,13 @@
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why an input was refused; each message names the value at fault.
+///
+/// A message about a row starts with `row {row}: `, so that a caller can name the place otherwise.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A row uses a position twice, or one outside `0..n`.
-    #[error("row {row} is not a ranking of {n} items: position {rank} is {}", fault(*rank, *n))]
+    #[error("row {row}: not a ranking of {n} items: position {rank} is {}", fault(*rank, *n))]
     NotARanking {
         /// Row of the matrix, from 0.
         row: usize,
@@ -19,7 +21,7 @@ pub enum Error {
     },
 
     /// A Lehmer digit is above the number of earlier items.
-    #[error("row {row} is not a Lehmer code: digit {digit} of item {item} must be in 0..={item}")]
+    #[error("row {row}: not a Lehmer code: digit {digit} of item {item} must be in 0..={item}")]
     NotACode {
         /// Row of the matrix, from 0.
         row: usize,
@@ -41,7 +43,7 @@ pub enum Error {
     },
 
     /// A score that cannot be ordered.
-    #[error("row {row}: the score of item {item} is NaN; drop the row or fill it in")]
+    #[error("row {row}: the score of item {item} is NaN")]
     NotAScore {
         /// Row of the matrix, from 0.
         row: usize,
@@ -50,16 +52,14 @@ pub enum Error {
     },
 
     /// A partial ranking that ranks no item.
-    #[error("row {row} ranks nothing: leave it out")]
+    #[error("row {row}: no item is ranked")]
     Blank {
         /// Row of the matrix, from 0.
         row: usize,
     },
 
     /// Two items of one row share a score, and ties were to be refused.
-    #[error(
-        "row {row}: items {a} and {b} share the score {score}; pass ties=\"random\" or ties=\"index\""
-    )]
+    #[error("row {row}: items {a} and {b} share the score {score}")]
     Tied {
         /// Row of the matrix, from 0.
         row: usize,

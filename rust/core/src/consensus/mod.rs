@@ -1,6 +1,6 @@
 //! One ranking from many.
 //!
-//! One module per method: each takes a [`Profile`](crate::Profile) and returns a [`Consensus`].
+//! One module per method: each takes a [`Profile`] and returns a [`Consensus`].
 
 pub mod borda;
 pub mod footrule;

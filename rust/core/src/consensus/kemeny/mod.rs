@@ -1,9 +1,9 @@
 //! The ranking of least total Kendall distance (M11): exact where that is feasible.
 //!
-//! In some optimal order the strongly connected [`components`] of the majority graph follow each
-//! other, so each is solved separately: small ones exactly, by [`subsets`], large ones by local
-//! [`search`] from Borda's order, with a lower bound from [`cycles`].
-//! [`known`] refines an order, and [`proof`] proves it optimal, when only some margins are known.
+//! In some optimal order the strongly connected `components` of the majority graph follow each
+//! other, so each is solved separately: small ones exactly, by `subsets`, large ones by local
+//! `search` from Borda's order, with a lower bound from `cycles`.
+//! `known` refines an order, and `proof` proves it optimal, when only some margins are known.
 
 mod components;
 mod cycles;

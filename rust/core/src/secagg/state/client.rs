@@ -76,7 +76,8 @@ impl Client {
     /// The client whose [`state`](Self::state) this is.
     ///
     /// # Errors
-    /// [`Error::State`] if the blob is damaged, of another version, or of another study.
+    /// [`Error::State`](crate::secagg::Error::State) if the blob is damaged, of another version,
+    /// or of another study.
     pub fn resume(params: Params, state: &[u8]) -> Result<Self> {
         let blob = open(&params, state, Kind::ClientState)?;
         let me = params.id(blob.client.into()).map_err(|_| DAMAGED)?;
