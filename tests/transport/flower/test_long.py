@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fedrank import Borda, Rankings, Study, federate
-from helpers.federation import LINK, PATIENCE, SCRIPTS, Federation, federation
+from helpers.federation import LINK, SCRIPTS, TIMEOUT_SECONDS, Federation, federation
 from helpers.paths import TESTS
 
 pytestmark = [pytest.mark.slow, pytest.mark.nodes]
@@ -174,9 +174,9 @@ def test_an_agent_killed_between_reply_and_next_step_goes_on_when_it_is_back(apa
     app = made.app("app", study, seed=SEED, client=KILLING)
     run = made.spawn("run", SCRIPTS / "flwr", "run", app, LINK, "--stream")
     (first,) = [p for name, p in made.processes.items() if name.startswith("agent-client-2")]
-    assert first.wait(timeout=PATIENCE) == -signal.SIGKILL
+    assert first.wait(timeout=TIMEOUT_SECONDS) == -signal.SIGKILL
     start_agent(made, "client-2")
-    assert run.wait(timeout=10 * PATIENCE) == 0
+    assert run.wait(timeout=10 * TIMEOUT_SECONDS) == 0
     (file,) = (made.folder / "results").glob("*.json")
     expect(json.loads(file.read_text()), study)
 
@@ -206,7 +206,7 @@ def test_nothing_calls_home(tmp_path):
         ],
         capture_output=True,
         text=True,
-        timeout=10 * PATIENCE,
+        timeout=10 * TIMEOUT_SECONDS,
         check=False,
         cwd=TESTS.parent,
     )

@@ -11,7 +11,7 @@ from fedrank import Borda, Kemeny, Lehmer, Study, data, federate
 from fedrank.transport.flower.join import free_port, node_command
 from fedrank.transport.flower.keys import write_keys
 from helpers.command import write_ranks
-from helpers.federation import PATIENCE, federation
+from helpers.federation import TIMEOUT_SECONDS, federation
 
 pytestmark = pytest.mark.nodes
 
@@ -163,7 +163,7 @@ def test_strangers_are_refused(three):
     }
     started = {name: three.spawn(name, *command) for name, command in commands.items()}
     for name, process in started.items():
-        assert process.wait(timeout=PATIENCE) != 0, name
+        assert process.wait(timeout=TIMEOUT_SECONDS) != 0, name
         assert "Failed to initialize the connection" in three.log(name), name
         assert "SuperNode ID" not in three.log(name), name
     assert "CERTIFICATE_VERIFY_FAILED" in three.log("wrong-authority")

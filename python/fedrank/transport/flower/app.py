@@ -18,14 +18,14 @@ def write_app(study: Study, folder: Path, seed: int | None = None) -> None:
     study : Study
         The study.
     folder : pathlib.Path
-        The app's folder, which must not be there yet.
+        The app's folder, which must not exist yet.
     seed : int, optional
-        Breaks the consensus' ties; by default they are broken afresh.
+        Seed for the ties of the consensus; by default they are broken differently in every run.
 
     Raises
     ------
     ValueError
-        If the folder is there or cannot be written.
+        If the folder exists or is not writable.
 
     Examples
     --------
