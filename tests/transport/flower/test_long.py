@@ -100,12 +100,12 @@ def configured(study):
 
 
 def expect(result, study, **options):
-    """The result is the engine's, bit for bit."""
+    """The result is the one in process, bit for bit."""
     clients = [Rankings(rankings(c), LABELS) for c in range(len(study.roster))]
-    engine = federate(clients, study.method, threshold=study.threshold, rng=SEED, **options)
-    assert [row["item"] for row in result["consensus"]] == list(engine.consensus.labels)
+    in_process = federate(clients, study.method, threshold=study.threshold, rng=SEED, **options)
+    assert [row["item"] for row in result["consensus"]] == list(in_process.consensus.labels)
     scores = [row["score"] for row in result["consensus"]]
-    assert scores == engine.consensus.scores[engine.consensus.order].tolist()
+    assert scores == in_process.consensus.scores[in_process.consensus.order].tolist()
 
 
 def start_agent(made, name):
@@ -198,7 +198,7 @@ def test_nothing_calls_home(tmp_path):
     if allowed.returncode:
         pytest.skip("this user may not make a network namespace")
     test = Path(__file__).with_name("test_three_nodes.py")
-    name = f"{test}::test_borda_is_the_engines_bit_for_bit"
+    name = f"{test}::test_borda_is_as_in_process_bit_for_bit"
     done = subprocess.run(
         [
             *("unshare", "--net", sys.executable, "-c", ALONE),
