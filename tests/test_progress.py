@@ -13,7 +13,7 @@ class Terminal(io.StringIO):
 
 
 def run(monkeypatch, patience, stream):
-    monkeypatch.setattr(_progress, "PATIENCE", patience)
+    monkeypatch.setattr(_progress, "QUIET_SECONDS", patience)
     monkeypatch.setattr(_progress.sys, "stderr", stream)
     monkeypatch.setattr(
         "rich.console.Console", lambda **_: Console(file=stream, force_terminal=True, width=60)

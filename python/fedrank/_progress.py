@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-PATIENCE = 2.0  # seconds without a bar
+QUIET_SECONDS = 2.0  # before a bar is shown
 
 
 class Progress:
@@ -24,7 +24,11 @@ class Progress:
     def advance(self, steps: int = 1) -> None:
         """Count steps."""
         self.done += steps
-        if self.bar is None and time.monotonic() - self.start > PATIENCE and sys.stderr.isatty():
+        if (
+            self.bar is None
+            and time.monotonic() - self.start > QUIET_SECONDS
+            and sys.stderr.isatty()
+        ):
             # Loaded when there is something to draw: `import fedrank` stays light.
             from rich.console import Console  # noqa: PLC0415
             from rich.progress import Progress as Bar  # noqa: PLC0415

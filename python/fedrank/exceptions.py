@@ -139,7 +139,7 @@ class InputError(ValueError):
     value : object, optional
         The value at fault.
     remedy : str, optional
-        What to do about it; a `Remedy` where an option of the call would mend it.
+        What to do about it; a `Remedy` where an option of the call would correct it.
     file : str or path, optional
         The file that was read.
     line : int, optional

@@ -26,14 +26,14 @@ def test_an_agents_message_is_in_the_exact_sum(agent):
 
 
 @pytest.mark.parametrize("scheme", [Borda(4, 4), Lehmer(4, 4)])
-def test_with_a_seed_the_message_is_the_engines(tmp_path, scheme):
+def test_with_a_seed_the_message_is_the_one_in_process(tmp_path, scheme):
     study = Study(scheme, LABELS, ROSTER, threshold=3)
     tied = [[0, 1, 2, 3], [3, 2, 1, 0]] * 6
     configs = [configured(tmp_path / str(c), c, study, tied, seed=5) for c in range(4)]
     sent = [preview(config, study).message for config in configs]
-    engine = federate([Rankings(tied, LABELS)] * 4, scheme, rng=5)
+    in_process = federate([Rankings(tied, LABELS)] * 4, scheme, rng=5)
     decoded = scheme.decode(sum(sent), 4, rng=stream_rng(seed_bytes(5), 1))
-    assert decoded.ranks.tolist() == engine.consensus.ranks.tolist()
+    assert decoded.ranks.tolist() == in_process.consensus.ranks.tolist()
     assert len({message.tobytes() for message in sent}) > 1  # a stream each
 
 

@@ -1,4 +1,4 @@
-"""``fedrank plan`` and ``fedrank reproduce``."""
+"""``fedrank plan``: the plan beside theory and bits, and what is refused."""
 
 import json
 
@@ -91,30 +91,3 @@ def test_plan_fits_a_terminal():
 )
 def test_bad_plans_are_refused_in_one_line(arguments, named):
     assert named in refused(run("plan", *ASKED, *arguments))
-
-
-def test_reproduce_makes_what_it_says(tmp_path):
-    done = run("reproduce", "bins", "--out", tmp_path, "--repetitions", "10", "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    (told,) = json.loads(done.stdout)
-    assert told["table"] == str(tmp_path / "bins.csv")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["bins.csv", "bins.png", "bins.svg"]
-
-
-def test_reproduce_lists_its_figures():
-    done = run("reproduce", "--list", "--json")
-    titles = json.loads(done.stdout)
-    assert {"bins", "sushi", "jester", "luad", "lusc", "maine"} <= set(titles)
-    assert sum(name.startswith("synthetic") for name in titles) == 12
-
-
-def test_reproduce_says_how_to_get_data(tmp_path):
-    done = run("reproduce", "maine", "--out", tmp_path / "out", "--data", tmp_path)
-    assert "'fedrank data fetch maine'" in refused(done)
-    passed = run("reproduce", "real", "--out", tmp_path / "out", "--data", tmp_path)
-    assert passed.returncode == 0
-    assert passed.stdout.count("was skipped") == 5
-
-
-def test_reproduce_refuses_what_it_does_not_know(tmp_path):
-    assert "there is no figure 'fig9'" in refused(run("reproduce", "fig9", "--out", tmp_path))

@@ -185,7 +185,7 @@ def test_labels_come_through():
     [
         ([], {}, "no clients"),
         ([[[0, 1]], np.empty((0, 2))], {}, "client 1 has no rankings"),
-        ([[[0, 1]], [[0, 0]]], {}, "client 1: row 0: not a ranking"),
+        ([[[0, 1]], [[0, 0]]], {}, "client 1, row 0: not a ranking"),
         ([[[0, 1]], [[0, 1, 2]]], {}, "client 1 ranks 3 items"),
         ([[[0, 1]]], {"noise": -1}, "noise must be a number of at least 0, not -1"),
         ([[[0, 1]]], {"noise": float("nan")}, "noise must be"),

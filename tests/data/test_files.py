@@ -154,7 +154,7 @@ def test_a_long_read_shows_how_far_it_is(monkeypatch):
             return True
 
     shown = Terminal()
-    monkeypatch.setattr(_progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(_progress, "QUIET_SECONDS", -1.0)
     monkeypatch.setattr(_progress.sys, "stderr", shown)
     monkeypatch.setattr(
         "rich.console.Console", lambda **_: Console(file=shown, force_terminal=True, width=60)

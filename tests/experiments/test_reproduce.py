@@ -9,7 +9,6 @@ import fedrank as fr
 from fedrank.experiments import (
     FIGURES,
     Options,
-    algorithms,
     find,
     pictures,
     real,
@@ -126,12 +125,6 @@ def test_pictures_exist_and_have_labelled_axes(tmp_path):
     ]
     drawn = figure.legends[0].legend_handles
     assert [line.get_linestyle() for line in drawn] == ["-"] * 3 + ["--"] * 3
-
-
-def test_every_rule_of_the_panels_has_a_name_in_the_legend():
-    rules = {*real.RULES, *synthetic.rules_of(10, 0.5, clients=10, samples=10)}
-    assert rules == algorithms.CURVES.keys()
-    assert len(set(algorithms.CURVES.values())) == len(rules)
 
 
 def test_titles_name_the_papers_algorithms():

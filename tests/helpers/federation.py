@@ -13,13 +13,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fedrank.transport.flower.app import write_app
-from fedrank.transport.flower.join import QUIET, free_port
+from fedrank.transport.flower.join import QUIET_ENVIRONMENT, free_port
 from fedrank.transport.flower.keys import write_keys
 from helpers.command import write_ranks
 
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 LINK = "trial"
-PATIENCE = 180  # seconds for anything that must happen
+TIMEOUT_SECONDS = 180  # for anything that must happen
 
 
 class Federation:
@@ -48,7 +48,9 @@ class Federation:
 
     def environment(self, home):
         path = f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"
-        return os.environ | QUIET | {"FLWR_HOME": str(home), "PATH": path, "NO_COLOR": "1"}
+        return (
+            os.environ | QUIET_ENVIRONMENT | {"FLWR_HOME": str(home), "PATH": path, "NO_COLOR": "1"}
+        )
 
     # Processes
 
@@ -103,7 +105,7 @@ class Federation:
                 )
                 for n, name in some
             ]
-            assert [call.wait(timeout=PATIENCE) for call in calls] == [0] * len(calls)
+            assert [call.wait(timeout=TIMEOUT_SECONDS) for call in calls] == [0] * len(calls)
 
     def configure(self, name, labels, ranks, studies, seed=None, **limits):
         """Give a client its rankings and its policy."""
@@ -140,7 +142,7 @@ class Federation:
             self.wait(lambda name=name: "SuperNode ID" in self.log(f"join-{name}"), name)
 
     def wait(self, happened, what):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_SECONDS
         while not happened():
             assert time.monotonic() < end, f"waited in vain for {what}"
             dead = self.processes.get("superlink")
@@ -197,7 +199,7 @@ class Federation:
             env=self.environment(self.home),
             capture_output=True,
             text=True,
-            timeout=10 * PATIENCE,
+            timeout=10 * TIMEOUT_SECONDS,
             check=False,
         )
 

@@ -1,4 +1,4 @@
-"""The planner against slow simulation, and its search and intervals against their definitions."""
+"""The planner against slow simulation, and its intervals against their definitions."""
 
 import math
 import random
@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import fedrank as fr
 from fedrank.planning import estimate, plan
 from fedrank.planning.goals import Nearness, Recovery, chance
-from fedrank.planning.search import find_least
 from helpers import reference
 
 LOOKS = (64, 128, 256, 512, 1024, 2048)
@@ -188,18 +187,6 @@ def test_an_estimate_needs_no_search():
         assert 0 < estimate(method, n=50, phi=0.4, clients=5, **options) < 3600
     with pytest.raises(ValueError, match="delta must be"):
         estimate("borda", n=5, phi=0.4, clients=5, delta=0, distance=1)
-
-
-@given(st.integers(1, 127), st.integers(0, 126))
-def test_search_finds_the_least(least, low):
-    if low < least:
-        assert find_least(lambda samples: samples >= least, low, 1000) == least
-
-
-@given(st.integers(128, 100_000))
-def test_search_is_a_64th_too_large_at_most(least):
-    found = find_least(lambda samples: samples >= least, 0, 1 << 20)
-    assert least <= found <= least * 64 / 63 + 1
 
 
 @pytest.mark.parametrize("chance_of_recovery", [0.3, 0.9, 0.95, 0.999])

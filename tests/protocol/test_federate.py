@@ -1,4 +1,4 @@
-"""The in-process engine: secure and plain agree, whoever drops out, and the costs are real."""
+"""Federating in process: secure and plain agree whatever clients drop out; costs are real."""
 
 from itertools import product
 

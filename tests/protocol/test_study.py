@@ -286,8 +286,8 @@ def test_the_digest_of_a_round_is_the_tagged_hash_of_its_parts():
     ],
 )
 def test_rounds_that_a_study_does_not_have_are_refused(number, orders, stage, named):
+    survivors = [0, 1, 2] if number > 0 else []
     with pytest.raises(ValueError, match=named):
-        survivors = [0, 1, 2] if number > 0 else []
         Study(Kemeny(3, 4, rounds=1)).round(number, orders, survivors, stage)
 
 

@@ -93,7 +93,7 @@ class Config:
         What it answers.
     seed : int, optional
         Breaks local ties as `fedrank.federate` does with ``rng=seed``; by default they are
-        broken afresh. No secret comes from it.
+        broken at random, differently in every run. No secret comes from it.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def read_config(path: Path) -> Config:
     Raises
     ------
     ValueError
-        If a value is missing, unknown or cannot be.
+        If a value is missing or invalid, or a key is unknown.
 
     Examples
     --------

@@ -122,7 +122,7 @@ def serve(agent: Agent) -> None:
                     if asked:  # some only look whether we are there
                         connection.settimeout(REQUEST_SECONDS)
                         connection.sendall(respond(agent, asked))
-                except OSError as error:  # whoever asked has gone
+                except OSError as error:  # the caller has closed the connection
                     log.warning("a connection was lost: %s", error)
 
 

@@ -17,8 +17,8 @@ from fedrank.cli import _output as output
 from fedrank.cli._reading import check_file
 from fedrank.protocol.study import Study
 
-SHOWN = 12  # entries of a segment
-LOG_BYTES, LOG_FILES = 1 << 22, 3  # whoever asks makes the log longer
+MAX_SHOWN_ENTRIES = 12  # per segment
+LOG_BYTES, LOG_FILES = 1 << 22, 3  # bounded, since every request adds to the log
 
 app = typer.Typer(
     no_args_is_help=True, help="Answer studies from rankings that stay on this machine."
@@ -56,7 +56,7 @@ def new(
     if name not in agreed.roster:
         raise ValueError(f"--name {name} is not in the roster: {', '.join(agreed.roster)}")
     if config.exists():
-        raise ValueError(f"{config} is there already: add the digest {agreed.digest} to it")
+        raise ValueError(f"{config} exists already: add the digest {agreed.digest} to it")
     text = TEMPLATE.format(
         name=quoted(name),
         rankings=quoted(str(rankings.resolve())),
@@ -169,8 +169,8 @@ def few(entries: Sequence[int]) -> str:
     >>> few(range(14))
     '0 1 2 3 4 5 6 7 8 9 10 11 … 2 more (--json shows all)'
     """
-    shown = " ".join(map(str, entries[:SHOWN]))
-    left = len(entries) - SHOWN
+    shown = " ".join(map(str, entries[:MAX_SHOWN_ENTRIES]))
+    left = len(entries) - MAX_SHOWN_ENTRIES
     return shown if left <= 0 else f"{shown} … {left} more (--json shows all)"
 
 

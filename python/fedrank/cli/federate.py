@@ -21,9 +21,9 @@ from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
 from fedrank.rankings.partial import AnyRankings
 from fedrank.schemes import Borda, Lehmer
-from fedrank.schemes.lehmer import MOST_LOW_BITS
+from fedrank.schemes.lehmer import MAX_LOW_BITS
 
-SHOWN = 20  # clients in the table
+MAX_SHOWN_CLIENTS = 20  # rows of the table of clients
 
 
 class MethodName(StrEnum):
@@ -230,9 +230,9 @@ def make_lehmer(
         except ValueError as error:
             raise ValueError(f"--low-bits paper: {error}") from None
     digits = low_bits.isascii() and low_bits.isdigit() and len(low_bits) < 3
-    if not digits or int(low_bits) > MOST_LOW_BITS:
+    if not digits or int(low_bits) > MAX_LOW_BITS:
         raise ValueError(
-            f'--low-bits must be a whole number up to {MOST_LOW_BITS} or "paper", not {low_bits!r}'
+            f'--low-bits must be a whole number up to {MAX_LOW_BITS} or "paper", not {low_bits!r}'
         )
     return Lehmer(n, clients, phi, int(low_bits), max_samples)
 
@@ -332,10 +332,10 @@ def show_clients(clients: Sequence[dict[str, Any]]) -> None:
             f"{client['bytes_sent']:,}",
             f"{client['bytes_of_rankings']:,}",
         ]
-        for client in clients[:SHOWN]
+        for client in clients[:MAX_SHOWN_CLIENTS]
     ]
-    if len(clients) > SHOWN:
-        rows.append([f"… {len(clients) - SHOWN:,} more", "", "", ""])
+    if len(clients) > MAX_SHOWN_CLIENTS:
+        rows.append([f"… {len(clients) - MAX_SHOWN_CLIENTS:,} more", "", "", ""])
     output.show("Clients", ["client", "rankings", "bytes sent", "raw bytes"], rows)
 
 

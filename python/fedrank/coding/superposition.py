@@ -22,15 +22,15 @@ from fedrank.consensus import Consensus
 from fedrank.protocol.federate import as_client, check_clients
 from fedrank.rankings.complete import Rankings, as_rankings, same_items
 
-LOUDEST = 2.0**53
-"""Sums are cut off here on either side, far above any number of rankings."""
+MAX_SUM = 2.0**53
+"""Largest absolute value of a sum: noise beyond it is cut off. No number of rankings reaches it."""
 
 __all__ = ["Reception", "aggregate", "receive", "transmit"]
 
 
 @dataclass(frozen=True, eq=False)
 class Reception:
-    """What came over the air, and what it cost.
+    """What the server received over the superposition channel, and what it cost.
 
     Attributes
     ----------
@@ -115,10 +115,10 @@ def receive(sums: ArrayLike, ties: str = "random", rng: RNG = None) -> Consensus
     """
     heard = np.asarray(sums)
     if heard.ndim != 1 or heard.dtype.kind not in "iuf":
-        raise ValueError("sums must be one row of numbers, one a slot")
+        raise ValueError("sums must be one row of numbers, one per slot")
     n = (isqrt(8 * len(heard) + 1) - 1) // 2
     if n == 0 or n * (n + 1) // 2 != len(heard):
-        raise ValueError(f"{len(heard)} sums are not 1 + 2 + … + n: there must be one a slot")
+        raise ValueError(f"{len(heard)} sums are not 1 + 2 + … + n: there must be one per slot")
     if np.isnan(heard).any():
         raise ValueError(f"the sum in slot {int(np.argmax(np.isnan(heard)))} is NaN")
     return decide(heard, n, ties, seed_bytes(rng))
@@ -127,7 +127,7 @@ def receive(sums: ArrayLike, ties: str = "random", rng: RNG = None) -> Consensus
 def decide(heard: NDArray[Any], n: int, ties: str, seed: bytes) -> Consensus:
     """Let the core pick the digits."""
     check_ties(ties)
-    bounded = np.ascontiguousarray(np.clip(heard, -LOUDEST, LOUDEST), dtype=np.float64)
+    bounded = np.ascontiguousarray(np.clip(heard, -MAX_SUM, MAX_SUM), dtype=np.float64)
     found = _core.superposition_receive(bounded, n, ties, seed)
     return Consensus(
         ranks=read_only(found.ranks),

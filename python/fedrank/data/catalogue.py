@@ -266,8 +266,9 @@ SETS = (
                 text_only=True,
                 origin="from LUSC_PreprocessedData_paired_tumorPurity.rda (ELELAB/"
                 "LUAD_LUSC_TCGA_comparison on GitHub at f0dd3984) take the 35 tumours and the "
-                "926 landmark genes in it; a line a sample, in its order: barcode, then the counts "
-                "in the list's order; header 'sample' and the symbols; tab-separated, gzipped",
+                "926 landmark genes in it; one line per sample, in its order: barcode, then the "
+                "counts in the list's order; header 'sample' and the symbols; tab-separated, "
+                "gzipped",
             ),
         ),
         home="https://portal.gdc.cancer.gov/projects/TCGA-LUSC",

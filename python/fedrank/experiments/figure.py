@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank import _core
+from fedrank._random import stream_rng
 
 Row: TypeAlias = dict[str, Any]
 """One row of a tidy table."""
@@ -81,7 +82,7 @@ class Figure(ABC):
     def rng(self, options: Options, *key: object) -> np.random.Generator:
         """Open the random stream of one point, which depends only on seed, figure name and key."""
         words = [crc32(repr(each).encode()) for each in (self.name, *key)]
-        return np.random.default_rng(np.random.SeedSequence(options.seed, spawn_key=words))
+        return stream_rng(options.seed, *words)
 
 
 def summary(values: NDArray[Any]) -> Row:

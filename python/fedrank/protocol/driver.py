@@ -290,8 +290,8 @@ class Driver:
         """Sum the rounds up."""
         seconds: dict[str, float] = {}
         for each in self.rounds:
-            for stage, spent in each.seconds.items():
-                seconds[stage] = seconds.get(stage, 0.0) + spent
+            for name, spent in each.seconds.items():
+                seconds[name] = seconds.get(name, 0.0) + spent
         consensus, fit = self.course.consensus, self.course.fit
         assert consensus is not None  # the first round was opened
         if fit is not None:

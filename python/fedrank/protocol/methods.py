@@ -21,7 +21,7 @@ from fedrank._random import RNG
 from fedrank._validation import as_bool, whole
 from fedrank.consensus import Consensus
 from fedrank.schemes import KINDS, AnyScheme, Borda, Dispersion, Fit, Lehmer, Refine
-from fedrank.schemes.base import MAX_SAMPLES, said_if
+from fedrank.schemes.base import MAX_SAMPLES, only_true
 
 START, REFINE, DISPERSION = "start", "refine", "dispersion"
 """The stages that a round can be of."""
@@ -129,7 +129,7 @@ class Kemeny(Frozen):
             "counts": self.counts,
             "majority": self.majority,
             "max_samples": self.max_samples,
-        } | said_if(partial=self.partial)
+        } | only_true(partial=self.partial)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Kemeny) and method_json(self) == method_json(other)

@@ -29,13 +29,13 @@ class Running:
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        """Add the time of a stage."""
+    def timed(self, name: str) -> Iterator[None]:
+        """Add the time spent inside the block to `seconds`, under this name."""
         start = time.perf_counter()
         try:
             yield
         finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
     def survivors(self) -> list[int]:
         """Return the clients that the requests of the last step are about to open a sum over.

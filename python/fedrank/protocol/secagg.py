@@ -5,8 +5,9 @@ round, each client calls `Client.advertise`, `Client.share`, `Client.mask` and `
 turn, each on what the server's `Server.close_step` made for it. ``docs/protocol.md`` says what is
 in the messages and who learns what. All secrets come from the operating system.
 
-Whoever drives the state machines must see to it that one study and round is opened over one set of
-survivors only, and over at least `MIN_SURVIVORS`: `fedrank.federate` and the agent do.
+The driver (`fedrank.conduct`) opens each round over one set of survivors only, and over at least
+`MIN_SURVIVORS` of them; the agent checks the same again. If you use these classes without the
+driver and without an agent, then your code must check both.
 """
 
 import numpy as np

@@ -194,12 +194,12 @@ def as_ranking(ranks: ArrayLike) -> NDArray[np.int32]:
     return rows.copy()
 
 
-def said_if(**flags: bool) -> dict[str, bool]:
-    """Keep the flags that are set, so that schemes without them are written as they ever were.
+def only_true(**flags: bool) -> dict[str, bool]:
+    """Keep the flags that are true, so that the JSON of a scheme without them does not change.
 
     Examples
     --------
-    >>> said_if(partial=False)
+    >>> only_true(partial=False)
     {}
     """
     return {name: value for name, value in flags.items() if value}

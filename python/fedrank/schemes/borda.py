@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fedrank import _core
 from fedrank._validation import as_bool, as_phi
-from fedrank.schemes.base import ConsensusScheme, said_if
+from fedrank.schemes.base import ConsensusScheme, only_true
 
 
 class Borda(ConsensusScheme):
@@ -33,7 +33,7 @@ class Borda(ConsensusScheme):
     partial : bool
         Whether to take `PartialRankings`, by mid-ranks: items tied at some places share the
         mean of these, and items not ranked share the last. Sums are then of doubled mid-ranks,
-        one bit wider; places are as wide as ever.
+        one bit wider; places have the same width as without ``partial``.
 
     Examples
     --------
@@ -79,4 +79,4 @@ class Borda(ConsensusScheme):
             "phi": self.phi,
             "quantize": self.quantize,
             "max_samples": self.max_samples,
-        } | said_if(partial=self.partial)
+        } | only_true(partial=self.partial)

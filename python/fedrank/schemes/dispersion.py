@@ -85,7 +85,7 @@ class Dispersion(Scheme):
         Raises
         ------
         ValueError
-            If no rankings of so many clients are so far away.
+            If so many clients cannot have sent this total.
 
         Examples
         --------

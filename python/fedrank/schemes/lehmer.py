@@ -8,7 +8,7 @@ from fedrank import _core
 from fedrank._validation import as_phi, whole
 from fedrank.schemes.base import ConsensusScheme
 
-MOST_LOW_BITS = 31
+MAX_LOW_BITS = 31
 
 
 class Lehmer(ConsensusScheme):
@@ -72,7 +72,7 @@ class Lehmer(ConsensusScheme):
                 raise ValueError('low_bits="paper" needs max_samples: its formula has M in it')
             total = float(self.clients * self.max_samples)
             low_bits = _core.paper_low_bits(self.phi, self.n, total, self.epsilon)
-        self.low_bits = whole("low_bits", low_bits, least=0, most=MOST_LOW_BITS)
+        self.low_bits = whole("low_bits", low_bits, least=0, most=MAX_LOW_BITS)
         self._core_scheme = _core.Scheme.lehmer(
             self.n, self.clients, self.low_bits, decode, self.max_samples
         )

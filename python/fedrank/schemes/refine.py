@@ -10,7 +10,7 @@ from fedrank import _core
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, as_list, check_ties, whole
 from fedrank.consensus import Consensus
-from fedrank.schemes.base import MAX_SAMPLES, ConsensusScheme, as_message, as_ranking, said_if
+from fedrank.schemes.base import MAX_SAMPLES, ConsensusScheme, as_message, as_ranking, only_true
 
 
 class Refine(ConsensusScheme):
@@ -34,8 +34,9 @@ class Refine(ConsensusScheme):
         a proof of optimality (if not all are) need it; without it the number stays hidden but
         for its parity and a lower bound.
     majority : bool
-        Whether to send one bit a pair instead: which item most of the client's rankings
-        have first, ties by lot. Shorter, hides the number of rankings, and gains less.
+        Whether to send one bit per pair instead: which item most of the client's rankings
+        put first, ties broken at random. The message is shorter and hides the number of
+        rankings, but improves the consensus less.
     max_samples : int, optional
         Most rankings that a client may hold; 65,535 by default. It bounds the margins, so a
         lower one makes messages shorter. Not needed with ``majority``.
@@ -96,7 +97,7 @@ class Refine(ConsensusScheme):
 
     @property
     def earlier(self) -> NDArray[np.int32]:
-        """Rankings announced before, one a row."""
+        """Rankings announced before, one per row."""
         earlier: NDArray[np.int32] = self._announced[:-1]
         return earlier
 
@@ -170,7 +171,7 @@ class Refine(ConsensusScheme):
             "majority": self.majority,
             "max_samples": self.max_samples,
             "earlier": self.earlier.tolist(),
-        } | said_if(partial=self.partial)
+        } | only_true(partial=self.partial)
 
     def __repr__(self) -> str:
         return (

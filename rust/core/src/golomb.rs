@@ -216,7 +216,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Bits that a window surely shows: it starts up to 7 bits into its first byte.
-    const SHOWN: u64 = 57;
+    const WINDOW_BITS: u64 = 57;
 
     /// The next bits, the first of them highest; zeros after the end of the data.
     fn window(&self) -> u64 {
@@ -238,7 +238,8 @@ impl Reader<'_> {
     fn digit(&mut self, code: Code, most: u64) -> std::result::Result<u32, &'static str> {
         let mut quotient = 0;
         loop {
-            let zeros = u64::from(self.window().leading_zeros()).min(Self::SHOWN).min(self.left());
+            let zeros =
+                u64::from(self.window().leading_zeros()).min(Self::WINDOW_BITS).min(self.left());
             self.at += zeros;
             quotient += zeros;
             if quotient > most {
@@ -247,7 +248,7 @@ impl Reader<'_> {
             if self.left() == 0 {
                 return Err(CUT_OFF);
             }
-            if zeros < Self::SHOWN {
+            if zeros < Self::WINDOW_BITS {
                 break;
             }
         }

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fedrank import Borda, Rankings, Study, federate
-from helpers.federation import LINK, PATIENCE, SCRIPTS, Federation, federation
+from helpers.federation import LINK, SCRIPTS, TIMEOUT_SECONDS, Federation, federation
 from helpers.paths import TESTS
 
 pytestmark = [pytest.mark.slow, pytest.mark.nodes]
@@ -100,12 +100,12 @@ def configured(study):
 
 
 def expect(result, study, **options):
-    """The result is the engine's, bit for bit."""
+    """The result is the one in process, bit for bit."""
     clients = [Rankings(rankings(c), LABELS) for c in range(len(study.roster))]
-    engine = federate(clients, study.method, threshold=study.threshold, rng=SEED, **options)
-    assert [row["item"] for row in result["consensus"]] == list(engine.consensus.labels)
+    in_process = federate(clients, study.method, threshold=study.threshold, rng=SEED, **options)
+    assert [row["item"] for row in result["consensus"]] == list(in_process.consensus.labels)
     scores = [row["score"] for row in result["consensus"]]
-    assert scores == engine.consensus.scores[engine.consensus.order].tolist()
+    assert scores == in_process.consensus.scores[in_process.consensus.order].tolist()
 
 
 def start_agent(made, name):
@@ -174,9 +174,9 @@ def test_an_agent_killed_between_reply_and_next_step_goes_on_when_it_is_back(apa
     app = made.app("app", study, seed=SEED, client=KILLING)
     run = made.spawn("run", SCRIPTS / "flwr", "run", app, LINK, "--stream")
     (first,) = [p for name, p in made.processes.items() if name.startswith("agent-client-2")]
-    assert first.wait(timeout=PATIENCE) == -signal.SIGKILL
+    assert first.wait(timeout=TIMEOUT_SECONDS) == -signal.SIGKILL
     start_agent(made, "client-2")
-    assert run.wait(timeout=10 * PATIENCE) == 0
+    assert run.wait(timeout=10 * TIMEOUT_SECONDS) == 0
     (file,) = (made.folder / "results").glob("*.json")
     expect(json.loads(file.read_text()), study)
 
@@ -198,7 +198,7 @@ def test_nothing_calls_home(tmp_path):
     if allowed.returncode:
         pytest.skip("this user may not make a network namespace")
     test = Path(__file__).with_name("test_three_nodes.py")
-    name = f"{test}::test_borda_is_the_engines_bit_for_bit"
+    name = f"{test}::test_borda_is_as_in_process_bit_for_bit"
     done = subprocess.run(
         [
             *("unshare", "--net", sys.executable, "-c", ALONE),
@@ -206,7 +206,7 @@ def test_nothing_calls_home(tmp_path):
         ],
         capture_output=True,
         text=True,
-        timeout=10 * PATIENCE,
+        timeout=10 * TIMEOUT_SECONDS,
         check=False,
         cwd=TESTS.parent,
     )

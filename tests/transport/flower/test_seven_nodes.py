@@ -64,11 +64,11 @@ def test_three_failures_at_once_leave_the_exact_sum_over_the_survivors(tmp_path)
         up = [name for name in ROSTER if seven.processes[f"join-{name}"].poll() is None]
         assert up == [name for name in ROSTER if name != "cut-off"]
     clients = [Rankings(rankings(number), LABELS) for number in range(7)]
-    engine = federate(clients, STUDY.method, threshold=4, dropouts=[0, 1, 2], rng=SEED)
+    in_process = federate(clients, STUDY.method, threshold=4, dropouts=[0, 1, 2], rng=SEED)
     assert [client["name"] for client in result["clients"] if client["in_sum"]] == ROSTER[3:]
     assert [client["dropped_at"]["step"] for client in result["clients"][:3]] == ["mask"] * 3
-    order = engine.consensus.order
+    order = in_process.consensus.order
     assert [(row["item"], row["score"]) for row in result["consensus"]] == [
-        (LABELS[i], float(engine.consensus.scores[i])) for i in order
+        (LABELS[i], float(in_process.consensus.scores[i])) for i in order
     ]
-    assert [client["bytes_sent"] for client in result["clients"]] == engine.bytes_up.tolist()
+    assert [client["bytes_sent"] for client in result["clients"]] == in_process.bytes_up.tolist()

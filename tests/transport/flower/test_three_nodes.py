@@ -11,7 +11,7 @@ from fedrank import Borda, Kemeny, Lehmer, Study, data, federate
 from fedrank.transport.flower.join import free_port, node_command
 from fedrank.transport.flower.keys import write_keys
 from helpers.command import write_ranks
-from helpers.federation import PATIENCE, federation
+from helpers.federation import TIMEOUT_SECONDS, federation
 
 pytestmark = pytest.mark.nodes
 
@@ -85,37 +85,38 @@ def three(tmp_path_factory):
 
 
 def agree(three, name, study):
-    """A run gives what the engine in this process gives, bit for bit."""
+    """A run gives what a run in process gives, bit for bit."""
     app = three.app(name, study, seed=SEED, client=RECORDING)
     number, status, result, shown = three.run(app)
     assert (status["status"], status["run-id"]) == ("finished:completed", str(number))
     clients = [data.read(three.folder / name / "votes.csv", rng=SEED) for name in ROSTER]
     assert [each.items for each in clients] == [tuple(LABELS)] * 3
-    engine = federate(clients, study.method, fit_phi=study.fit_phi, rng=SEED)
+    in_process = federate(clients, study.method, fit_phi=study.fit_phi, rng=SEED)
     places = [(row["item"], row["score"]) for row in result["consensus"]]
-    scores = engine.consensus.scores
+    scores = in_process.consensus.scores
     assert places == [
-        (LABELS[i], None if scores is None else float(scores[i])) for i in engine.consensus.order
+        (LABELS[i], None if scores is None else float(scores[i]))
+        for i in in_process.consensus.order
     ]
-    assert result["ties"] == engine.consensus.ties
+    assert result["ties"] == in_process.consensus.ties
     assert result["study"] == study.digest
     assert [client["name"] for client in result["clients"]] == ROSTER
-    assert [client["bytes_sent"] for client in result["clients"]] == engine.bytes_up.tolist()
+    assert [client["bytes_sent"] for client in result["clients"]] == in_process.bytes_up.tolist()
     assert [client["bytes_received"] for client in result["clients"]] == (
-        engine.bytes_down.tolist()
+        in_process.bytes_down.tolist()
     )
     assert all(client["in_sum"] for client in result["clients"])
-    assert set(result["seconds"]) == {"wait"} | set(engine.seconds)
-    assert result["rounds"] == [each.round.stage for each in engine.rounds]
-    assert result["exact"] == engine.consensus.exact
-    fit = engine.fit
+    assert set(result["seconds"]) == {"wait"} | set(in_process.seconds)
+    assert result["rounds"] == [each.round.stage for each in in_process.rounds]
+    assert result["exact"] == in_process.consensus.exact
+    fit = in_process.fit
     assert result["phi"] == (fit and {"estimate": fit.phi, "error": fit.standard_error})
     assert list((three.folder / "results").glob("*.state")) == []
     assert f"consensus of 3 clients: {three.folder / 'results'}/{number}.json" in shown
     assert f"0 {places[0][0]}" in shown
 
 
-def test_borda_is_the_engines_bit_for_bit(three):
+def test_borda_is_as_in_process_bit_for_bit(three):
     agree(three, "borda", BORDA)
 
 
@@ -137,11 +138,11 @@ def test_rankings_that_do_not_suit_are_told_as_one_word(three):
     assert "extra: dogwood" in (three.folder / "north" / "state" / "agent.log").read_text()
 
 
-def test_lehmer_is_the_engines_bit_for_bit_in_a_later_run(three):
+def test_lehmer_is_as_in_process_bit_for_bit_in_a_later_run(three):
     agree(three, "lehmer", LEHMER)
 
 
-def test_kemeny_and_phi_are_the_engines_bit_for_bit(three):
+def test_kemeny_and_phi_are_as_in_process_bit_for_bit(three):
     agree(three, "kemeny", KEMENY)
 
 
@@ -163,7 +164,7 @@ def test_strangers_are_refused(three):
     }
     started = {name: three.spawn(name, *command) for name, command in commands.items()}
     for name, process in started.items():
-        assert process.wait(timeout=PATIENCE) != 0, name
+        assert process.wait(timeout=TIMEOUT_SECONDS) != 0, name
         assert "Failed to initialize the connection" in three.log(name), name
         assert "SuperNode ID" not in three.log(name), name
     assert "CERTIFICATE_VERIFY_FAILED" in three.log("wrong-authority")

@@ -16,7 +16,7 @@ def write_app(study: Study, folder: Path, seed: int | None = None, readme: str =
     study : Study
         The study.
     folder : pathlib.Path
-        The app's folder, which must not be there yet.
+        The app's folder, which must not exist yet.
     seed : int, optional
         Random seed for broken ties; by default another one in every run.
     readme : str
@@ -25,7 +25,7 @@ def write_app(study: Study, folder: Path, seed: int | None = None, readme: str =
     Raises
     ------
     ValueError
-        If the folder is there or cannot be written.
+        If the folder exists or is not writable.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from fedrank.transport.flower._flwr import (
 )
 
 SOCKET = "agent"  # in the node's configuration
-ANY_SOCKET = "FEDRANK_AGENT"  # for a simulation, whose nodes cannot be configured
+SOCKET_VARIABLE = "FEDRANK_AGENT"  # for a simulation, whose nodes cannot be configured
 PARTITION = "partition-id"  # what a simulation calls a node's number
 
 log = logging.getLogger("fedrank.flower")  # stays with the node: Flower sends a ServerApp's only
@@ -87,8 +87,8 @@ def relay(study: Path, name: str) -> Callable[[Message, Context], Message]:
 def socket_of(context: Context) -> Path:
     """Find the agent of a node."""
     given = context.node_config.get(SOCKET)
-    if given is None and ANY_SOCKET in os.environ:
-        given = os.environ[ANY_SOCKET].replace("{}", str(context.node_config.get(PARTITION)))
+    if given is None and SOCKET_VARIABLE in os.environ:
+        given = os.environ[SOCKET_VARIABLE].replace("{}", str(context.node_config.get(PARTITION)))
     if given is None:
         raise RefusalError(Code.UNAVAILABLE, f"the node's configuration has no {SOCKET!r}")
     return Path(str(given))

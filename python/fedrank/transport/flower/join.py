@@ -13,7 +13,7 @@ from types import FrameType
 from fedrank.agent.policy import quoted
 from fedrank.agent.socket import listens
 
-QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}
+QUIET_ENVIRONMENT = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}
 """Flower calls nobody but the SuperLink."""
 
 POLL_SECONDS = 0.2  # between looks whether both processes live
@@ -117,7 +117,7 @@ def environment(home: Path) -> dict[str, str]:
     """Make Flower quiet, and let it find the programs that were installed with it."""
     scripts = sysconfig.get_path("scripts")
     path = os.pathsep.join([scripts, os.environ.get("PATH", os.defpath)])
-    return os.environ | QUIET | {"FLWR_HOME": str(home.resolve()), "PATH": path}
+    return os.environ | QUIET_ENVIRONMENT | {"FLWR_HOME": str(home.resolve()), "PATH": path}
 
 
 def free_port() -> int:

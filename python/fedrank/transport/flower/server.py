@@ -34,7 +34,7 @@ from fedrank.transport.flower._flwr import (
 )
 
 POLL_SECONDS = 1.0  # between looks for nodes
-SHOWN = 10  # places printed
+MAX_SHOWN_ITEMS = 10  # printed, best first
 
 
 def server_app(study: Path) -> ServerApp:
@@ -132,7 +132,7 @@ class Nodes:
         self.nameless: list[int] = []
 
     def find(self, wait: float) -> None:
-        """Wait for the nodes of all clients, but not for ever."""
+        """Wait up to ``wait`` seconds for the nodes of all clients."""
         numbers = {name: client for client, name in enumerate(self.study.roster)}
         end = time.monotonic() + wait
         while True:
@@ -211,7 +211,7 @@ def describe(result: FederatedConsensus, run: int, waited: float) -> dict[str, A
 def announce(result: FederatedConsensus, document: Mapping[str, Any], file: Path) -> None:
     """Print what matters: `flwr log` shows it."""
     print(printable(f"consensus of {len(result.survivors)} clients: {file.resolve()}"))
-    for row in document["consensus"][:SHOWN]:
+    for row in document["consensus"][:MAX_SHOWN_ITEMS]:
         print(printable(f"  {row['place']}  {row['item']}"))
     for client in document["clients"]:
         how = "in the sum" if client["in_sum"] else f"dropped out at {client['dropped_at']['step']}"

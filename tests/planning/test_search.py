@@ -1,0 +1,72 @@
+"""The search for the least number of samples, against numbers that are known to be the least."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fedrank as fr
+from fedrank._progress import Progress
+from fedrank.planning.goals import Recovery
+from fedrank.planning.search import MAX_CALL_ENTRIES, Trials, find_least
+
+
+@given(st.integers(1, 127), st.integers(0, 126))
+def test_search_finds_the_least(least, low):
+    if low < least:
+        assert find_least(lambda samples: samples >= least, low, 1000) == least
+
+
+@given(st.integers(128, 100_000))
+def test_search_is_a_64th_too_large_at_most(least):
+    found = find_least(lambda samples: samples >= least, 0, 1 << 20)
+    assert least <= found <= least * 64 / 63 + 1
+
+
+def test_search_asks_no_number_above_the_limit():
+    asked = []
+
+    def never(samples):
+        asked.append(samples)
+        return False
+
+    assert find_least(never, 0, 100) is None
+    assert asked == [1, 2, 4, 8, 16, 32, 64, 100]
+
+
+def test_search_ends_where_no_number_will_be_enough():
+    asked = []
+
+    def hopeless(samples):
+        asked.append(samples)
+        return None if samples >= 8 else False
+
+    assert find_least(hopeless, 0, 1000) is None
+    assert asked == [1, 2, 4, 8]
+
+
+def trials(make, phi):
+    return Trials(make, phi, Recovery(0.05), Progress("", None), np.random.default_rng(0))
+
+
+def test_borda_needs_one_center_and_lehmer_several():
+    # Borda does not depend on the numbering of the items; the digits of Lehmer codes do.
+    assert list(trials(lambda _: fr.Borda(6, 3), 0.5).centers) == ["identity"]
+    centers = trials(lambda _: fr.Lehmer(6, 3), 0.5).centers
+    assert list(centers) == ["identity", "reverse", "random 1", "random 2", "random 3"]
+    assert centers["reverse"].tolist() == [5, 4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("samples", [1, 3])
+def test_without_dispersion_every_trial_recovers_the_center(samples):
+    measured = trials(lambda _: fr.Borda(6, 3, phi=0.0), 0.0)
+    point = measured.try_out("identity", samples, measured.goal.looks)
+    assert (point.samples, point.recovered, point.distance) == (samples, point.trials, 0.0)
+    assert (point.enough, point.sure) == (True, True)
+    assert measured.about("identity") == (point,)
+
+
+def test_a_call_simulates_no_more_positions_than_it_may():
+    measured = trials(lambda _: fr.Borda(64, 64), 0.5)
+    samples = MAX_CALL_ENTRIES // (64 * 64 * 2)  # two trials fill a call
+    assert len(measured.simulate(measured.make(1), "identity", samples, 5)) == 2

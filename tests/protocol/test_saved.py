@@ -1,0 +1,237 @@
+"""Saved states: a run whose server was killed goes on, and a wrong state is refused."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from fedrank import Kemeny, Study, conduct, federate
+from fedrank.exceptions import ProtocolError, RunFailedError
+from fedrank.protocol.secagg import STEPS
+from fedrank.transport import InProcess, Step
+from helpers.runs import CLIENTS, METHODS, ROSTER, STUDY, clients
+
+
+def same(a, b):
+    assert a.consensus.ranks.tobytes() == b.consensus.ranks.tobytes()
+    assert (a.survivors, a.dropped, a.fit, a.note) == (b.survivors, b.dropped, b.fit, b.note)
+    assert [each.round for each in a.rounds] == [each.round for each in b.rounds]
+    assert a.bytes_up.tolist() == b.bytes_up.tolist()
+    assert a.bytes_down.tolist() == b.bytes_down.tolist()
+    assert set(a.seconds) == set(b.seconds)
+
+
+class KilledError(Exception):
+    pass
+
+
+class Mortal:
+    """Clients that live on, and a server that is killed once, before or after an exchange."""
+
+    def __init__(self, inner, at, after):
+        self.inner, self.at, self.after, self.count = inner, at, after, 0
+        self.log = []
+
+    def exchange(self, step, requests):
+        number, self.count = self.count, self.count + 1
+        self.log.append((step, dict(requests)))
+        if number == self.at and not self.after:
+            raise KilledError
+        replies = self.inner.exchange(step, requests)
+        if number == self.at:
+            raise KilledError
+        return replies
+
+
+@pytest.mark.parametrize("after", [True, False])
+@pytest.mark.parametrize("name", ["borda", "kemeny, phi"])
+def test_a_killed_run_goes_on_at_every_step(tmp_path, name, after):
+    study = METHODS[name]
+    options = {"dropouts": {1: (0, "share")}}
+    expected = conduct(study, clients(study, **options), rng=9)
+    steps = len(STEPS) * len(expected.rounds)
+    assert steps == (4 if name == "borda" else 16)
+    for at in range(steps):
+        save = tmp_path / f"{at}.state"
+        mortal = Mortal(clients(study, **options), at, after)
+        with pytest.raises(KilledError):
+            conduct(study, mortal, rng=9, run=5, save=save)
+        assert stat.S_IMODE(save.stat().st_mode) == 0o600
+        # The seed and the number of the run are those of the run that was killed.
+        found = conduct(study, mortal, rng=1, run=6, save=save)
+        same(found, expected)
+        again = mortal.log[at + 1]
+        assert again == mortal.log[at]  # the step, and the same bytes
+        assert {step.run for step, _ in mortal.log} == {5}
+        # A server that was killed after all was done decodes what it has.
+        asked = len(mortal.log)
+        same(conduct(study, mortal, save=save), expected)
+        assert len(mortal.log) == asked
+
+
+def test_a_state_of_another_study_or_version_is_refused(tmp_path):
+    save = tmp_path / "run.state"
+    conduct(STUDY, clients(STUDY), save=save)
+    other = METHODS["lehmer"]
+    with pytest.raises(ValueError, match=rf"is a run of study {STUDY.digest}"):
+        conduct(other, clients(other), save=save)
+    content = json.loads(save.read_text())
+    for change, named in [
+        ({"format": 2}, "this version"),
+        ({"record": "{}"}, "damaged"),
+        ({"running": content["running"] | {"server": "AAAA"}}, "damaged"),
+        ({"rounds": [1]}, "damaged"),
+    ]:
+        save.write_text(json.dumps(content | change))
+        with pytest.raises(ValueError, match=named):
+            conduct(STUDY, clients(STUDY), save=save)
+    for damaged in (b"half", b"", b"\xff\xfe", b"[]"):
+        save.write_bytes(damaged)
+        with pytest.raises(ValueError, match=rf"{save.name} is .*move it away"):
+            conduct(STUDY, clients(STUDY), save=save)
+    with pytest.raises(ValueError, match="only a secure run"):
+        conduct(STUDY, clients(STUDY), secure=False, save=save)
+
+
+@pytest.mark.parametrize("step", [-1, 5, True, "1", None])
+def test_a_saved_step_is_one_of_the_round(tmp_path, step):
+    save = tmp_path / "run.state"
+    with pytest.raises(KilledError):
+        conduct(STUDY, Mortal(clients(STUDY), 2, after=True), save=save)
+    content = json.loads(save.read_text())
+    content["running"]["step"] = step
+    save.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="damaged"):
+        conduct(STUDY, clients(STUDY), save=save)
+
+
+def test_the_survivors_that_requests_name_are_those_that_are_asked(tmp_path):
+    """The file is not believed: what the server is about to send is looked at."""
+    save = tmp_path / "run.state"
+    lost = clients(STUDY, dropouts={3: (0, "mask")})
+    with pytest.raises(KilledError):
+        conduct(STUDY, Mortal(lost, 3, after=False), save=save)
+    content = json.loads(save.read_text())
+    assert sorted(content["running"]["requests"]) == ["0", "1", "2"]
+    content["running"]["requests"]["3"] = content["running"]["requests"]["2"]
+    save.write_text(json.dumps(content))
+    with pytest.raises(RunFailedError, match="name other survivors"):
+        conduct(STUDY, lost, save=save)
+
+
+def test_one_process_at_a_time_goes_on_from_a_state(tmp_path):
+    save = tmp_path / "run.state"
+
+    class Second(InProcess):
+        def exchange(self, step, requests):
+            with pytest.raises(ValueError, match="held by another process"):
+                conduct(STUDY, clients(STUDY), save=save)
+            return super().exchange(step, requests)
+
+    assert conduct(STUDY, Second(STUDY, CLIENTS, bytes(32)), save=save).survivors == [0, 1, 2, 3]
+    assert [file.name for file in tmp_path.iterdir()] == ["run.state"]
+
+
+def test_a_run_that_failed_is_not_gone_on_with(tmp_path):
+    save = tmp_path / "run.state"
+    few = clients(STUDY, dropouts={0: (0, "mask"), 1: (0, "mask")})
+    with pytest.raises(RunFailedError):
+        conduct(STUDY, few, save=save)
+    assert list(tmp_path.iterdir()) == []
+    assert conduct(STUDY, clients(STUDY), save=str(save)).survivors == [0, 1, 2, 3]
+
+
+def test_two_lives_of_a_server_cannot_open_two_lists(tmp_path):
+    """A client that answered the list of survivors answers no other, whatever the server knows."""
+    study = METHODS["kemeny"]
+    inner = clients(study)
+    save = tmp_path / "run.state"
+    with pytest.raises(KilledError):
+        conduct(study, Mortal(inner, 3, after=True), rng=9, save=save)
+    with pytest.raises(ProtocolError):
+        inner.parties[0].answer(Step(0, 0, "unmask"), b"another list")
+
+
+SERVER = """
+import sys
+from pathlib import Path
+from fedrank import Study, conduct
+from fedrank.agent import ask
+from fedrank.transport import Lost
+
+folder, kill_at = Path(sys.argv[1]), int(sys.argv[2])
+study = Study.from_json((folder / "study.json").read_text())
+
+class Sockets:
+    count = 0
+    def exchange(self, step, requests):
+        replies = {
+            client: ask(folder / study.roster[client] / "a.sock", study.to_json(), step, request)
+            for client, request in requests.items()
+        }
+        Sockets.count += 1
+        if Sockets.count == kill_at:
+            print("killed", flush=True)
+            import os, signal
+            os.kill(os.getpid(), signal.SIGKILL)
+        return replies
+
+result = conduct(study, Sockets(), rng=3, run=1, save=folder / "run.state")
+print(result.consensus.ranks.tolist(), len(result.rounds))
+"""
+
+
+@pytest.mark.nodes
+@pytest.mark.parametrize("kill_at", [1, 3, 4, 6, 8])
+def test_a_server_that_is_killed_goes_on_with_agents_as_processes(tmp_path, kill_at):
+    study = Study(
+        Kemeny(12, 4, window=1, rounds=2, max_samples=10),
+        [f"item {i}" for i in range(12)],
+        ROSTER,
+        fit_phi=True,
+    )
+    (tmp_path / "study.json").write_text(study.to_json())
+    agents = []
+    try:
+        for name, rankings in zip(ROSTER, CLIENTS, strict=True):
+            folder = tmp_path / name
+            folder.mkdir()
+            rows = [",".join(study.items), *(",".join(map(str, row)) for row in rankings.ranks)]
+            (folder / "votes.csv").write_text("\n".join(rows) + "\n")
+            (folder / "agent.toml").write_text(
+                f'name = "{name}"\nrankings = "votes.csv"\nsocket = "a.sock"\nseed = 3\n'
+                f'[policy]\nstudies = ["{study.digest}"]\n'
+            )
+            command = [sys.executable, "-c", "from fedrank.cli import main; main()"]
+            run = [*command, "agent", "run", "--config", folder / "agent.toml"]
+            agents.append(subprocess.Popen(run, stdout=subprocess.PIPE, text=True))
+        assert all(agent.stdout.readline() for agent in agents)  # they say where they listen
+        for agent, name in zip(agents, ROSTER, strict=True):
+            while not (tmp_path / name / "a.sock").exists():
+                assert agent.poll() is None
+
+        def serve(kill):
+            return subprocess.run(
+                [sys.executable, "-c", SERVER, tmp_path, str(kill)],
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+                env=os.environ,
+            )
+
+        killed = serve(kill_at)
+        assert (killed.returncode, killed.stdout) == (-signal.SIGKILL, "killed\n"), killed.stderr
+        done = serve(0)
+        assert done.returncode == 0, done.stderr
+        expected = federate(CLIENTS, study.method, fit_phi=True, rng=3)
+        told = f"{expected.consensus.ranks.tolist()} {len(expected.rounds)}\n"
+        assert done.stdout == told
+    finally:
+        for agent in agents:
+            agent.kill()
+            agent.communicate()
