@@ -57,7 +57,7 @@ def test_the_rounds_are_borda_and_refinements_by_hand():
     result = federate(clients, "kemeny", window=2, rounds=5, max_samples=9, rng=4)
     seed = seed_bytes(4)
     borda, orders, sums = Borda(40, 6, max_samples=9), [], []
-    method = Kemeny(40, 6, borda, window=2, rounds=5, max_samples=9)
+    method = Kemeny(40, 6, start=borda, window=2, rounds=5, max_samples=9)
     for count, each in enumerate(result.rounds):
         stream = (count,) if count else ()
         scheme = method.refine(orders) if count else borda

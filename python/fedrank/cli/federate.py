@@ -15,7 +15,7 @@ from fedrank.cli import _reading
 from fedrank.cli._parties import Party, find_dropouts, gather, together
 from fedrank.consensus import Consensus
 from fedrank.distances import kemeny_score, kendall_distance
-from fedrank.protocol.methods import Kemeny, Method
+from fedrank.protocol.methods import DEFAULT_ROUNDS, DEFAULT_WINDOW, Kemeny, Method
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
@@ -72,11 +72,13 @@ def federate(
         int | None,
         typer.Option(
             min=1,
-            help="Kemeny: margins are sent of items up to this many places apart (default 8).",
+            help="Kemeny: margins are sent of items up to this many places apart "
+            f"(default {DEFAULT_WINDOW}).",
         ),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Kemeny: most rounds of refinement (default 1).")
+        int | None,
+        typer.Option(min=1, help=f"Kemeny: most rounds of refinement (default {DEFAULT_ROUNDS})."),
     ] = None,
     fit_phi: Annotated[
         bool,
@@ -195,10 +197,25 @@ def make_method(
     if name is MethodName.LEHMER:
         return make_lehmer(n, clients, as_phi(phi), low_bits or "0", max_samples, bound)
     exact = bound if name is MethodName.KEMENY or not quantize else None
-    borda = Borda(n, clients, as_phi(phi), quantize, max_samples or exact, partial)
+    borda = Borda(
+        n,
+        clients,
+        phi=as_phi(phi),
+        quantize=quantize,
+        max_samples=max_samples or exact,
+        partial=partial,
+    )
     if name is MethodName.BORDA:
         return borda
-    return Kemeny(n, clients, borda, window or 8, rounds or 1, max_samples=bound, partial=partial)
+    return Kemeny(
+        n,
+        clients,
+        start=borda,
+        window=window or DEFAULT_WINDOW,
+        rounds=rounds or DEFAULT_ROUNDS,
+        max_samples=bound,
+        partial=partial,
+    )
 
 
 def check_flags(
@@ -226,7 +243,7 @@ def make_lehmer(
     """Make a Lehmer scheme from the text of its low bits."""
     if low_bits == "paper":
         try:
-            return Lehmer(n, clients, phi, "paper", bound)
+            return Lehmer(n, clients, phi=phi, low_bits="paper", max_samples=bound)
         except ValueError as error:
             raise ValueError(f"--low-bits paper: {error}") from None
     digits = low_bits.isascii() and low_bits.isdigit() and len(low_bits) < 3
@@ -234,7 +251,7 @@ def make_lehmer(
         raise ValueError(
             f'--low-bits must be a whole number up to {MOST_LOW_BITS} or "paper", not {low_bits!r}'
         )
-    return Lehmer(n, clients, phi, int(low_bits), max_samples)
+    return Lehmer(n, clients, phi=phi, low_bits=int(low_bits), max_samples=max_samples)
 
 
 def check_enough(lost: dict[int, str], study: Study, min_survivors: int) -> None:

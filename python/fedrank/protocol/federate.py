@@ -171,7 +171,7 @@ def named_kemeny(n: int, clients: int, **options: Any) -> Kemeny:
     """Make a Kemeny method whose start takes the options of `Borda`."""
     shared = {name: options[name] for name in ("max_samples", "partial") if name in options}
     start = {name: options.pop(name) for name in ("phi", "quantize") if name in options}
-    return Kemeny(n, clients, Borda(n, clients, **start, **shared), **options)
+    return Kemeny(n, clients, start=Borda(n, clients, **start, **shared), **options)
 
 
 def check_samples(data: Sequence[AnyRankings], study: Study) -> None:
