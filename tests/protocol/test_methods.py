@@ -223,7 +223,7 @@ def test_a_refinement_can_be_federated_by_itself():
         ({"window": 0}, "window"),
         ({"rounds": 0}, "rounds"),
         ({"counts": 1}, "counts"),
-        ({"max_samples": 2}, "client 0 has 3 rankings, more than max_samples = 2"),
+        ({"max_samples": 2}, "client 0: 3 rankings are more than the bound of 2 per client"),
         ({"colour": 2}, "colour"),
         ({"fit_phi": 1}, "fit_phi must be True or False"),
         ({"dropouts": {0: (1, "later")}}, "'later'"),

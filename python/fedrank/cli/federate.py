@@ -15,6 +15,7 @@ from fedrank.cli import _reading
 from fedrank.cli._parties import Party, find_dropouts, gather, together
 from fedrank.consensus import Consensus
 from fedrank.distances import kemeny_score, kendall_distance
+from fedrank.exceptions import InputError
 from fedrank.protocol.methods import DEFAULT_ROUNDS, DEFAULT_WINDOW, Kemeny, Method
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.protocol.secagg import MIN_SURVIVORS
@@ -151,18 +152,23 @@ def federate(
         parties, method, phi, quantize, low_bits, window, rounds, max_samples, keep_ties
     )
     lost = find_dropouts(parties, drop or [])
-    if secure:
+    if secure and len(parties) > 1:  # one client alone is refused below
         check_enough(lost, Study(made, threshold=threshold), min_survivors)
-    result = fedrank.federate(
-        [party.rankings for party in parties],
-        made,
-        secure=secure,
-        threshold=threshold,
-        dropouts=lost,
-        rng=_reading.stream(seed, 2),
-        min_survivors=min_survivors,
-        fit_phi=fit_phi,
-    )
+    try:
+        result = fedrank.federate(
+            [party.rankings for party in parties],
+            made,
+            secure=secure,
+            threshold=threshold,
+            dropouts=lost,
+            rng=_reading.stream(seed, 2),
+            min_survivors=min_survivors,
+            fit_phi=fit_phi,
+        )
+    except InputError as error:
+        if isinstance(error.client, int):
+            error.client = parties[error.client].name
+        raise
     rankings = together([parties[client] for client in result.survivors])
     central = fedrank.aggregate(rankings, method.value, rng=_reading.stream(seed, 3))
     document = describe(parties, result, central, rankings, seed)
@@ -185,11 +191,6 @@ def make_method(
 ) -> Method:
     """Make the method, for clients about as large as the largest unless a bound is given."""
     largest = max(parties, key=lambda party: len(party.rankings))
-    if max_samples is not None and len(largest.rankings) > max_samples:
-        raise ValueError(
-            f"client {largest.name!r} has {len(largest.rankings)} rankings, "
-            f"more than --max-samples {max_samples}"
-        )
     n, clients = largest.rankings.n, len(parties)
     # The bound is public, so it reveals only the order of magnitude of the largest client.
     bound = max_samples or 2 ** len(largest.rankings).bit_length() - 1
@@ -257,8 +258,6 @@ def make_lehmer(
 def check_enough(lost: dict[int, str], study: Study, min_survivors: int) -> None:
     """Refuse a sum that shows too much of each client, or cannot be unmasked."""
     clients = len(study.roster)
-    if clients == 1:
-        raise ValueError("one client has no others to hide among: add more, or use --no-secure")
     summed = clients - sum(step != "unmask" for step in lost.values())
     if summed < min_survivors:
         raise ValueError(
