@@ -53,7 +53,7 @@ def least_samples(method: str, n: int, phi: float, delta: float) -> int:
 
     def enough(samples: int) -> bool:
         sizes = {"clients": 1, "samples": samples, "repetitions": TRIALS}
-        distances = simulate([method], phi, n=n, rng=samples, **sizes)
+        distances = simulate([method], phi=phi, n=n, rng=samples, **sizes)
         return bool((distances == 0).mean() >= 1 - delta)
 
     found = find_least(enough, 0, MAX_SAMPLES)

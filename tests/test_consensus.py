@@ -89,8 +89,8 @@ def test_the_objective_is_the_kemeny_score(method, votes, seed):
 def test_weights_are_repetitions(method, ties, votes, seed, data):
     weights = data.draw(st.lists(st.integers(0, 4), min_size=len(votes), max_size=len(votes)))
     weights[0] += not any(weights)
-    weighted = aggregate(votes, method, ties, rng=seed, weights=weights)
-    repeated = aggregate(reference.repeat(votes, weights), method, ties, rng=seed)
+    weighted = aggregate(votes, method, ties=ties, rng=seed, weights=weights)
+    repeated = aggregate(reference.repeat(votes, weights), method, ties=ties, rng=seed)
     assert weighted.ranks.tolist() == repeated.ranks.tolist()
     assert weighted.objective == repeated.objective
     assert weighted.lower_bound == repeated.lower_bound
@@ -119,13 +119,18 @@ def test_ties_are_not_broken_silently_by_index(method):
 @pytest.mark.parametrize("method", ["borda", "lehmer", "footrule", "pick"])
 def test_ties_by_index_do_not_depend_on_rng(method):
     votes = reference.random_profile(1, 6, 2)
-    found = {tuple(aggregate(votes, method, "index", seed).ranks.tolist()) for seed in range(20)}
+    found = {
+        tuple(aggregate(votes, method, ties="index", rng=seed).ranks.tolist()) for seed in range(20)
+    }
     assert len(found) == 1
 
 
 def test_kemeny_solved_exactly_with_ties_by_index_does_not_depend_on_rng():
     votes = reference.random_profile(2, 6, 2)
-    found = {tuple(aggregate(votes, "kemeny", "index", seed).ranks.tolist()) for seed in range(20)}
+    found = {
+        tuple(aggregate(votes, "kemeny", ties="index", rng=seed).ranks.tolist())
+        for seed in range(20)
+    }
     assert len(found) == 1
 
 
@@ -305,7 +310,7 @@ def test_pivot_finds_the_majority_order_of_many_items():
 def test_neighbours_in_pivots_order_follow_the_majority(votes, seed):
     counts = np.array(reference.pairwise(votes))
     for ties in ("random", "index"):
-        order = aggregate(votes, "pivot", ties, seed, runs=1).order
+        order = aggregate(votes, "pivot", ties=ties, rng=seed, runs=1).order
         assert all(counts[a, b] >= counts[b, a] for a, b in pairwise(order))
 
 
@@ -332,8 +337,8 @@ def test_pick_takes_an_input_of_least_total_distance(votes, seed):
 
 
 def test_pick_by_index_takes_the_first_of_the_nearest():
-    assert aggregate([[2, 1, 0], [0, 1, 2]], "pick", "index").ranks.tolist() == [2, 1, 0]
-    assert aggregate([[0, 1, 2], [2, 1, 0]], "pick", "index").ranks.tolist() == [0, 1, 2]
+    assert aggregate([[2, 1, 0], [0, 1, 2]], "pick", ties="index").ranks.tolist() == [2, 1, 0]
+    assert aggregate([[0, 1, 2], [2, 1, 0]], "pick", ties="index").ranks.tolist() == [0, 1, 2]
 
 
 def test_pick_breaks_ties_evenly():
@@ -359,13 +364,18 @@ def test_pick_never_takes_a_ranking_of_weight_0(votes, seed):
 
 @pytest.mark.parametrize("method", ["borda", "lehmer", "pivot", "pick", "kemeny"])
 def test_by_index_the_lower_number_goes_first(method):
-    assert aggregate(list(permutations(range(4))), method, "index").ranks.tolist() == [0, 1, 2, 3]
+    assert aggregate(list(permutations(range(4))), method, ties="index").ranks.tolist() == [
+        0,
+        1,
+        2,
+        3,
+    ]
 
 
 @pytest.mark.parametrize("method", ["borda", "kemeny", "pivot"])
 def test_by_index_only_what_is_open_goes_by_number(method):
     votes = [[3, 1, 2, 0], [3, 2, 1, 0]]
-    assert aggregate(votes, method, "index").ranks.tolist() == [3, 1, 2, 0]
+    assert aggregate(votes, method, ties="index").ranks.tolist() == [3, 1, 2, 0]
 
 
 def test_heavy_weights_do_not_overflow():

@@ -59,7 +59,7 @@ def test_kemeny_equals_enumeration_at_seven_items(m, seed):
     votes = reference.random_profile(seed, 7, m)
     least, optima = reference.kemeny(votes)
     for ties in ("random", "index"):
-        found = aggregate(votes, "kemeny", ties, rng=seed)
+        found = aggregate(votes, "kemeny", ties=ties, rng=seed)
         assert tuple(found.ranks.tolist()) in optima
         assert found.objective == least / (7 * m)
 

@@ -80,6 +80,12 @@ def test_a_row_without_a_line_keeps_its_number_in_the_file(tmp_path):
     assert str(error).startswith(f"{path}, row 1: items 0 and 1 share the score 3")
 
 
+def test_federate_adds_the_client():
+    error = raised(lambda: fedrank.federate([[[0, 1]], [[0, 0]], [[0, 1]]]))
+    assert (error.client, error.row, error.file) == (1, 0, None)
+    assert str(error).startswith("client 1, row 0: not a ranking")
+
+
 def test_an_error_survives_pickling():
     error = raised(lambda: Rankings([[1, 2]])).at("votes.csv", line=3)
     copy = pickle.loads(pickle.dumps(error))

@@ -87,7 +87,7 @@ call = lambda: [fr.kendall_distance(votes[:4000], votes) for _ in range(9)]""",
     "simulate": """
 rules = [fr.Lehmer(100, 10), "borda", "kemeny"]
 call = lambda: fr.planning.simulate(
-    rules, 0.99, n=100, clients=10, samples=20, repetitions=10**6, rng=0)""",
+    rules, phi=0.99, n=100, clients=10, samples=20, repetitions=10**6, rng=0)""",
     "plan": """
 call = lambda: fr.planning.plan("lehmer", n=400, phi=0.6, clients=10, delta=1e-4, rng=0)""",
     "encode a refinement": """

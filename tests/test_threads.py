@@ -16,7 +16,7 @@ tied = fr.Rankings(np.vstack([votes.ranks[:20], 59 - votes.ranks[:20]]))
 for method in ("borda", "lehmer", "footrule", "pivot", "pick", "kemeny"):
     for data in (votes, tied):
         for ties in ("random", "index"):
-            found = fr.aggregate(data, method, ties, rng=3)
+            found = fr.aggregate(data, method, ties=ties, rng=3)
             facts = [found.ties, found.objective or 0, found.lower_bound or 0]
             show(f"{method} {ties}", found.ranks, np.array(facts))
 scores = np.random.default_rng(4).integers(0, 4, (500, 30))

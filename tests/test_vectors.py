@@ -89,7 +89,7 @@ def test_refine_messages(case):
 
 @pytest.mark.parametrize("case", cases("dispersion"), ids=lambda case: case["packed"])
 def test_dispersion_messages_and_fits(case):
-    scheme = Dispersion(case["announced"], case["clients"], case["max_samples"])
+    scheme = Dispersion(case["announced"], case["clients"], max_samples=case["max_samples"])
     message = scheme.encode(case["rankings"])
     assert message.tolist() == case["message"]
     assert scheme.pack(message).hex() == case["packed"]

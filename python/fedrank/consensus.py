@@ -114,9 +114,9 @@ class Consensus:
 def aggregate(
     rankings: ArrayLike,
     method: str = "borda",
+    *,
     ties: str = "random",
     rng: RNG = None,
-    *,
     weights: ArrayLike | None = None,
     **options: int,
 ) -> Consensus:
@@ -194,7 +194,9 @@ def aggregate(
         lower_bound=None if found.lower_bound is None else found.lower_bound / (total * n),
     )
     if settings.get("best_of_both"):
-        pick = aggregate(rankings, "pick", ties, np.random.default_rng([*seed]), weights=weights)
+        pick = aggregate(
+            rankings, "pick", ties=ties, rng=np.random.default_rng([*seed]), weights=weights
+        )
         return min(consensus, pick, key=lambda each: each.objective or 0.0)
     return consensus
 

@@ -123,6 +123,8 @@ class Remedy(StrEnum):
     NAME_LAYOUT = "call the reader of its layout, such as read_table"
     TIES = 'pass ties="random" or ties="index"'
     REPLACE = "move it away, or pass replace=True"
+    MAX_SAMPLES = "pass a larger max_samples"
+    INSECURE = "pass secure=False"
 
 
 class InputError(ValueError):
@@ -144,6 +146,8 @@ class InputError(ValueError):
         The file that was read.
     line : int, optional
         Line of that file, from 1.
+    client : int or str, optional
+        The client whose input it is: its number, from 0, or its name.
 
     Examples
     --------
@@ -164,6 +168,7 @@ class InputError(ValueError):
         remedy: str | None = None,
         file: str | os.PathLike[str] | None = None,
         line: int | None = None,
+        client: int | str | None = None,
     ) -> None:
         super().__init__(problem)
         self.problem = problem
@@ -173,6 +178,7 @@ class InputError(ValueError):
         self.remedy = remedy
         self.file = None if file is None else os.fspath(file)
         self.line = line
+        self.client = client
 
     def at(self, file: str | os.PathLike[str], line: int | None = None) -> Self:
         """Add the file, and the line if there is one, and return this error."""
@@ -182,8 +188,10 @@ class InputError(ValueError):
 
     @property
     def place(self) -> str:
-        """Where the fault is, in words: file and line, or else the row; empty if unknown."""
-        parts = [] if self.file is None else [self.file]
+        """Where the fault is, in words: client, file, and line or else row; empty if unknown."""
+        parts = [] if self.client is None else [f"client {self.client!r}"]
+        if self.file is not None:
+            parts.append(self.file)
         if self.line is not None:
             parts.append(f"line {self.line}")
         elif self.row is not None:

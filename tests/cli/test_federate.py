@@ -361,7 +361,7 @@ def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
         (["north", "--clients", "3", "--by", "region"], "give one"),
         (["north", "south", "--clients", "3"], "--clients splits one file, and 2 are given"),
         (["north", "--clients", "4"], "3 rankings cannot be split among 4 clients"),
-        (["north", "--clients", "1"], "no others to hide among"),
+        (["north", "--clients", "1"], "no others to hide among; add more, or pass --no-secure"),
         (["north", "--by", "region"], "there is no column 'region'"),
         (["*", "--drop", "nowhere"], "there is no client 'nowhere'; they are north"),
         (["*", "--drop", "south:lunch"], "'lunch' is not one of share, mask, unmask"),
@@ -383,7 +383,11 @@ def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
             "--low-bits paper: phi is too large",
         ),
         (["*", "--choices", "a", "--layout", "ranks"], "--choices needs --layout ballots"),
-        (["*", "--max-samples", "4"], "client 'south' has 5 rankings, more than --max-samples 4"),
+        (
+            ["*", "--max-samples", "4"],
+            "client 'south': 5 rankings are more than the bound of 4 per client; "
+            "pass a larger --max-samples",
+        ),
         (["*", "--phi", "nan"], "phi"),
         (["*", "--out", "absent/consensus.csv"], "there is no folder"),
         ([], "FILE"),

@@ -48,11 +48,11 @@ def test_the_server_hears_the_sums_and_nothing_else(clients):
 def test_without_noise_it_is_the_central_plurality(clients, rng):
     everyone = [ranking for each in clients for ranking in each]
     for ties in ("index", "random"):
-        central = aggregate(everyone, "lehmer", ties, rng)
+        central = aggregate(everyone, "lehmer", ties=ties, rng=rng)
         heard = superposition.aggregate(clients, ties=ties, rng=rng).consensus
         np.testing.assert_array_equal(heard.ranks, central.ranks)
         assert heard.ties == central.ties
-        again = superposition.receive(superposition.aggregate(clients).sums, ties, rng)
+        again = superposition.receive(superposition.aggregate(clients).sums, ties=ties, rng=rng)
         np.testing.assert_array_equal(again.ranks, central.ranks)
 
 
@@ -109,7 +109,8 @@ def test_faint_noise_changes_nothing_but_ties_and_loud_noise_does():
 
     def wrong(noise):
         heard = [
-            superposition.aggregate([rankings], noise, rng=i).consensus.ranks for i in range(20)
+            superposition.aggregate([rankings], noise=noise, rng=i).consensus.ranks
+            for i in range(20)
         ]
         return kendall_distance(heard, central).mean()
 
@@ -123,7 +124,7 @@ def test_faint_noise_changes_nothing_but_ties_and_loud_noise_does():
 def test_noisy_sums_are_read_as_the_nearest_that_never_rise(n, noise, seed):
     rng = np.random.default_rng(seed)
     rankings = Mallows(0.7, center=rng.permutation(n)).sample(9, rng=rng)
-    sums = superposition.aggregate([rankings], noise, rng=rng).sums
+    sums = superposition.aggregate([rankings], noise=noise, rng=rng).sums
     code = []
     for block in blocks(sums, n):
         fitted = np.maximum(isotonic_regression(block, increasing=False).x, 0)

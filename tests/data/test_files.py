@@ -106,9 +106,9 @@ def test_rows_are_named_by_their_lines_in_every_block(monkeypatch, write):
     with pytest.raises(ValueError, match="line 11: not a ranking"):
         data.read_table(write("t.csv", good + "1,1\n"))
     with pytest.raises(ValueError, match="line 11: "):
-        data.read_table(write("t.csv", good + "1,1\n"), "scores", ties="error")
+        data.read_table(write("t.csv", good + "1,1\n"), kind="scores", ties="error")
     with pytest.raises(ValueError, match="line 11: 'c'"):
-        data.read_table(write("t.csv", "x,y\n" + "a,b\n" * 9 + "a,c\n"), "orders")
+        data.read_table(write("t.csv", "x,y\n" + "a,b\n" * 9 + "a,c\n"), kind="orders")
     text = "sample,A,B\n" + "s,1,2\n" * 9 + "s,1,1\n"
     with pytest.raises(ValueError, match=r"e\.csv, row 9"):
         data.read_expression(write("e.csv", text), ties="error")

@@ -89,20 +89,20 @@ def test_a_header_without_a_corner_is_that_of_the_columns_after_the_names(write)
 def test_bad_options_are_refused(write, layout, options, problem):
     file = write("table.csv", "sample,who,ann,bob\ns1,x,9,1\n")
     with pytest.raises(ValueError, match=problem):
-        data.read_groups(file, "who", layout, **options)
+        data.read_groups(file, "who", layout=layout, **options)
 
 
 def test_a_forced_layout_is_read_as_told(write):
     file = write("table.csv", "ann,bob,who\n1,2,x\n")
-    assert data.read_groups(file, "who", "scores")["x"].ranks.tolist() == [[1, 0]]
-    assert data.read_groups(file, "who", "ranks", base=1)["x"].ranks.tolist() == [[0, 1]]
+    assert data.read_groups(file, "who", layout="scores")["x"].ranks.tolist() == [[1, 0]]
+    assert data.read_groups(file, "who", layout="ranks", base=1)["x"].ranks.tolist() == [[0, 1]]
     with pytest.raises(ValueError, match=r"table\.csv, line 2.*pass base=1"):
-        data.read_groups(file, "who", "ranks")
+        data.read_groups(file, "who", layout="ranks")
 
 
 def test_genes_may_be_chosen(write):
     file = write("table.csv", "sample,who,TP53,EGFR,MYC\ns1,x,9,1,5\n")
-    parties = data.read_groups(file, "who", "expression", genes=["MYC", "TP53"])
+    parties = data.read_groups(file, "who", layout="expression", genes=["MYC", "TP53"])
     assert parties["x"].items == ("MYC", "TP53")
     assert parties["x"].ranks.tolist() == [[1, 0]]
 
@@ -134,7 +134,7 @@ def test_memory_does_not_grow_with_the_file(write):
     data.read_groups(SAMPLES / "cvr.csv", "Precinct")  # what is loaded once
     tracemalloc.start()
     try:
-        parties = data.read_groups(file, "who", "scores", rng=1)
+        parties = data.read_groups(file, "who", layout="scores", rng=1)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -145,7 +145,7 @@ def test_memory_does_not_grow_with_the_file(write):
 
 def test_a_layout_without_columns_is_refused():
     with pytest.raises(ValueError, match="layout must be one of ballots, expression, ranks"):
-        data.read_groups(SAMPLES / "cvr.csv", "Precinct", "preflib")
+        data.read_groups(SAMPLES / "cvr.csv", "Precinct", layout="preflib")
 
 
 def test_ties_and_gaps_of_ballots_can_be_kept():

@@ -91,8 +91,10 @@ def test_preflib_rankings_of_count_0_change_nothing():
     assert (len(votes), sum(counts), counts.count(0)) == (24, 355, 2)
     kept = [count > 0 for count in counts]
     for method in METHODS:
-        found = aggregate(votes, method, "index", rng=1, weights=counts)
-        without = aggregate(votes[kept], method, "index", rng=1, weights=[c for c in counts if c])
+        found = aggregate(votes, method, ties="index", rng=1, weights=counts)
+        without = aggregate(
+            votes[kept], method, ties="index", rng=1, weights=[c for c in counts if c]
+        )
         assert found.ranks.tolist() == without.ranks.tolist()
 
 

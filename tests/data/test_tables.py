@@ -10,9 +10,9 @@ from helpers.paths import SAMPLES
 def test_tables_of_each_kind():
     ranks = data.read_table(SAMPLES / "ranks.csv", base=1)
     assert (ranks.items, ranks.ranks.tolist()) == (("ann", "bob", "cy"), [[0, 1, 2], [2, 0, 1]])
-    orders = data.read_table(SAMPLES / "orders.csv", "orders")
+    orders = data.read_table(SAMPLES / "orders.csv", kind="orders")
     assert orders.ranks.tolist() == [[1, 2, 0], [0, 1, 2]]
-    scores = data.read_table(SAMPLES / "scores.tsv", "scores", ties="index")
+    scores = data.read_table(SAMPLES / "scores.tsv", kind="scores", ties="index")
     assert scores.ranks.tolist() == [[1, 0, 2], [1, 2, 0]]
 
 
@@ -32,7 +32,7 @@ def test_parquet_of_each_kind(tmp_path):
     assert data.read(path).ranks.tolist() == [[0, 1], [1, 0]]
     polars.DataFrame({"a": [0.5, 9.0], "b": [1.5, None]}).write_parquet(path)
     with pytest.raises(ValueError, match=r"t\.parquet"):
-        data.read_table(path, "scores")
+        data.read_table(path, kind="scores")
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(ValueError, match=r"t\.parquet: this is not a readable Parquet file"):
         data.read_table(path)
@@ -57,7 +57,7 @@ def test_parquet_of_each_kind(tmp_path):
 )
 def test_table_broken(write, text, kind, problem):
     with pytest.raises(ValueError, match=problem):
-        data.read_table(write("t.csv", text), kind)
+        data.read_table(write("t.csv", text), kind=kind)
 
 
 @pytest.mark.parametrize("text", [",,\n,,\n", "a,b\n,\n"])
@@ -79,13 +79,13 @@ def test_one_column_is_not_taken_for_a_table_unless_it_is_said_to_be(write, text
     with pytest.raises(ValueError, match=r"t\.csv: the table has one column.*read_table"):
         data.read(path)
     kind = "orders" if "dark" in text else "scores"
-    assert data.read_table(path, kind).n == 1
+    assert data.read_table(path, kind=kind).n == 1
 
 
 def test_rng_decides_in_every_block(monkeypatch, write):
     path = write("t.csv", "a,b,c\n" + "1,1,1\n" * 500)
     monkeypatch.setattr(_blocks, "BLOCK_CELLS", 30)
-    first, second = (data.read_table(path, "scores", rng=4) for _ in range(2))
+    first, second = (data.read_table(path, kind="scores", rng=4) for _ in range(2))
     assert first == second
     blocks = [first.ranks[i : i + 10].tolist() for i in range(0, 500, 10)]
     assert all(blocks.count(block) == 1 for block in blocks)  # each has randomness of its own

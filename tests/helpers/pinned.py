@@ -99,7 +99,7 @@ def central():
     for method, ties in product(
         ["borda", "lehmer", "footrule", "pivot", "pick", "kemeny"], ["random", "index"]
     ):
-        found[f"{method} {ties}"] = shown(fr.aggregate(votes, method, ties, rng=6))
+        found[f"{method} {ties}"] = shown(fr.aggregate(votes, method, ties=ties, rng=6))
     found["kemeny partial"] = shown(fr.aggregate(partial_data()[0], "kemeny", rng=6))
     wild = fr.Mallows(1.0, n=60).sample(9, rng=8)
     found["kemeny searched"] = shown(fr.aggregate(wild, "kemeny", rng=6))
@@ -168,7 +168,7 @@ def codes():
 def model():
     votes = fr.Mallows(0.6, center=np.roll(np.arange(15), 4)).sample(100, rng=1)
     rules = [fr.Borda(10, 5), fr.Lehmer(10, 5), "borda", "lehmer", "kemeny"]
-    trials = fr.planning.simulate(rules, 0.5, n=10, clients=5, samples=4, repetitions=50, rng=0)
+    trials = fr.planning.simulate(rules, phi=0.5, n=10, clients=5, samples=4, repetitions=50, rng=0)
     planned = fr.plan("borda", n=10, phi=0.5, clients=10, rng=0)
     return {
         "sample": digest(votes.ranks),

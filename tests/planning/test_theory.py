@@ -173,7 +173,7 @@ def test_lehmer_bits_of_two_items(phi, reach, low, fits):
 @given(st.integers(1, 300), st.floats(0, 0.6), st.integers(1, 99), st.integers(1, 500))
 def test_mended_lehmer_bits_are_those_of_the_scheme(n, phi, clients, most):
     found = theory.message_bits("lehmer", n, phi, clients, most)
-    scheme = fr.Lehmer(n, clients, phi, low_bits="paper", max_samples=most)
+    scheme = fr.Lehmer(n, clients, phi=phi, low_bits="paper", max_samples=most)
     assert found.client_bits == scheme.message_bits
     assert found.proved == clients * scheme.message_bits
     assert found.terms["I"] == scheme.low_bits

@@ -117,7 +117,7 @@ def test_one_client_and_few_items_are_drawn(n):
         (([0, 1], [[[0, 1, 2]]]), "ranks 2 items but the clients rank 3"),
         (([[0, 1], [1, 0]], [[[0, 1]]]), "must be one ranking, not 2"),
         (([0, 0], [[[0, 1]]]), "0 is used twice"),
-        (([0, 1], [[[0, 1]], [[1, 1]]]), "client 1: row 0: not a ranking"),
+        (([0, 1], [[[0, 1]], [[1, 1]]]), "client 1, row 0: not a ranking"),
         (([0, 1], [[[0, 1]]], None, ["a"]), "1 labels were given for 2 items"),
     ],
 )

@@ -15,6 +15,7 @@ from fedrank import (
     kendall_distance,
 )
 from fedrank._random import seed_bytes, stream_rng
+from fedrank.exceptions import InputError
 from fedrank.protocol.secagg import ProtocolError
 
 SCHEMES = {
@@ -309,7 +310,7 @@ def test_a_sum_over_fewer_than_three_is_opened_on_request_only():
 
 def test_one_client_alone_cannot_be_hidden():
     with pytest.raises(
-        ValueError, match="one client has no others to hide among: pass secure=False"
+        ValueError, match="one client has no others to hide among; pass secure=False"
     ):
         federate(parties(4, 1), min_survivors=1)
     assert federate(parties(4, 1), secure=False).survivors == [0]
@@ -375,7 +376,11 @@ def test_labels_that_differ_are_refused_and_align_is_named():
         ([[[0, 1]]] * 3, {"dropouts": [0, 1, 2]}, "dropped|inputs"),
         ([[[0, 1]]] * 3, {"phi": 1}, "phi"),
         ([[[0, 1]]] * 3, {"quantize": False}, "max_samples"),
-        ([[[0, 1]] * 3] * 3, {"max_samples": 2}, "max_samples"),
+        (
+            [[[0, 1]] * 2, [[0, 1]] * 4, [[0, 1]] * 3],
+            {"max_samples": 2},
+            "client 1: 4 rankings are more than the bound of 2 per client; pass a larger max_sam",
+        ),
     ],
 )
 def test_bad_input_is_refused_and_named(secure, clients, arguments, named):
@@ -383,9 +388,28 @@ def test_bad_input_is_refused_and_named(secure, clients, arguments, named):
         federate(clients, secure=secure, **arguments)
 
 
-def test_an_unknown_option_is_named():
-    with pytest.raises((TypeError, ValueError), match="colour"):
-        federate([[[0, 1]]] * 3, colour="red")
+@pytest.mark.parametrize(
+    ("method", "option", "allowed"),
+    [
+        ("borda", "window", "phi, quantize, max_samples, partial"),
+        ("lehmer", "quantize", "phi, low_bits, max_samples, epsilon, decode"),
+        (
+            "kemeny",
+            "start",
+            "window, rounds, counts, majority, max_samples, partial, phi, quantize",
+        ),
+    ],
+)
+def test_an_option_of_another_method_is_named_and_the_right_ones_are_listed(
+    method, option, allowed
+):
+    with pytest.raises(InputError) as refused:
+        federate([[[0, 1]]] * 3, method, **{option: 2})
+    assert refused.value.value == option
+    assert str(refused.value) == (
+        f"neither federate nor the method {method!r} has an option {option!r}; "
+        f"its options are {allowed}"
+    )
 
 
 # The main job

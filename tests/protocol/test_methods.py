@@ -57,7 +57,7 @@ def test_the_rounds_are_borda_and_refinements_by_hand():
     result = federate(clients, "kemeny", window=2, rounds=5, max_samples=9, rng=4)
     seed = seed_bytes(4)
     borda, orders, sums = Borda(40, 6, max_samples=9), [], []
-    method = Kemeny(40, 6, borda, window=2, rounds=5, max_samples=9)
+    method = Kemeny(40, 6, start=borda, window=2, rounds=5, max_samples=9)
     for count, each in enumerate(result.rounds):
         stream = (count,) if count else ()
         scheme = method.refine(orders) if count else borda
@@ -223,7 +223,7 @@ def test_a_refinement_can_be_federated_by_itself():
         ({"window": 0}, "window"),
         ({"rounds": 0}, "rounds"),
         ({"counts": 1}, "counts"),
-        ({"max_samples": 2}, "client 0 has 3 rankings, more than max_samples = 2"),
+        ({"max_samples": 2}, "client 0: 3 rankings are more than the bound of 2 per client"),
         ({"colour": 2}, "colour"),
         ({"fit_phi": 1}, "fit_phi must be True or False"),
         ({"dropouts": {0: (1, "later")}}, "'later'"),

@@ -107,7 +107,11 @@ def test_clients_count_by_their_ballots_without_quantizing():
         ("borda", {"fit_phi": True}, "fit_phi needs complete rankings"),
         ("borda", {"partial": False}, "a client has partial rankings: leave out partial=False"),
         ("kemeny", {"partial": False}, "a client has partial rankings: leave out partial=False"),
-        ("kemeny", {"max_samples": 1}, "client 0 has 2 rankings, more than max_samples = 1"),
+        (
+            "kemeny",
+            {"max_samples": 1},
+            "client 0: 2 rankings are more than the bound of 1 per client",
+        ),
     ],
 )
 def test_what_cannot_take_partial_rankings_says_what_to_do(scheme, options, problem):

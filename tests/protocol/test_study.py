@@ -76,7 +76,7 @@ def test_the_digest_changes_with_every_field():
         study(Kemeny(3, 4)),
         study(Kemeny(3, 4, window=2)),
         study(Kemeny(3, 4, rounds=2)),
-        study(Kemeny(3, 4, Borda(3, 4, phi=0.5))),
+        study(Kemeny(3, 4, start=Borda(3, 4, phi=0.5))),
         study(Kemeny(3, 4, counts=True)),
         study(Kemeny(3, 4, max_samples=9)),
         Study(SCHEME, "abc", NAMES, 3, fit_phi=True),
@@ -192,7 +192,10 @@ def test_bad_json_is_refused_clearly(text, named):
 
 
 def test_kemeny_goes_both_ways():
-    for method in (Kemeny(3, 4), Kemeny(3, 4, Borda(3, 4, phi=0.3), 2, 5, majority=True)):
+    for method in (
+        Kemeny(3, 4),
+        Kemeny(3, 4, start=Borda(3, 4, phi=0.3), window=2, rounds=5, majority=True),
+    ):
         again = Study.from_json(study(method).to_json())
         assert again.method == method
         assert hash(again.method) == hash(method)

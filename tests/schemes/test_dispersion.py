@@ -40,7 +40,7 @@ def profiles(draw):
 def test_a_message_is_the_sum_of_distances_and_the_number_of_rankings(profile, clients, most):
     rankings, announced = profile
     n = len(announced)
-    scheme = Dispersion(announced, clients, most)
+    scheme = Dispersion(announced, clients, max_samples=most)
     distance = sum(reference.kendall(announced, r) for r in rankings)
     assert scheme.encode(rankings).tolist() == [distance] * (n > 1) + [len(rankings)]
     widths = [reference.bits_for(clients * most * n * (n - 1) // 2)] * (n > 1)
@@ -67,7 +67,7 @@ def test_the_standard_error_is_that_of_the_enumerated_model(phi):
     n, samples = 6, 10**9
     mean, variance = reference.distance_moments(phi, n)
     total = [round(mean * samples), samples]
-    fit = Dispersion(range(n), 1, samples).decode(total, 1)
+    fit = Dispersion(range(n), 1, max_samples=samples).decode(total, 1)
     assert fit.phi == pytest.approx(phi, rel=2e-3)
     variance = reference.distance_moments(fit.phi, n)[1]
     assert fit.standard_error == pytest.approx(fit.phi / np.sqrt(samples * variance), rel=1e-9)
@@ -88,7 +88,7 @@ def test_the_standard_error_near_one_keeps_its_digits(n, phi):
 
     mean = sum(drop(i, 1) for i in range(1, n + 1))
     samples = 2**40
-    fit = Dispersion(range(n), 1, samples).decode([int(mean * samples), samples], 1)
+    fit = Dispersion(range(n), 1, max_samples=samples).decode([int(mean * samples), samples], 1)
     if not 0 < fit.phi < 1:
         pytest.skip("the root is at the end of the range")
     phi = mpmath.mpf(fit.phi)
@@ -112,10 +112,10 @@ def test_estimates_scatter_as_the_standard_error_says():
     ("total", "phi"), [([0, 5], 0.0), ([50, 10], 1.0), ([100, 10], 1.0), ([99, 10], 1.0)]
 )
 def test_the_ends_of_the_range(total, phi):
-    fit = Dispersion(range(5), 1, 10).decode(total, 1)
+    fit = Dispersion(range(5), 1, max_samples=10).decode(total, 1)
     assert fit.phi == phi
     assert np.isfinite(fit.standard_error)
-    alone = Dispersion([0], 2, 10).decode([7], 1)
+    alone = Dispersion([0], 2, max_samples=10).decode([7], 1)
     assert (alone.phi, alone.standard_error, alone.mean_distance) == (0.0, 0.0, 0.0)
 
 
@@ -136,27 +136,27 @@ def test_the_ends_of_the_range(total, phi):
 )
 def test_impossible_totals_are_refused(total, survivors, named):
     with pytest.raises(ValueError, match=named):
-        Dispersion([0, 1, 2], 3, 10).decode(total, survivors)
+        Dispersion([0, 1, 2], 3, max_samples=10).decode(total, survivors)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    ("arguments", "options", "named"),
     [
-        (([0, 0], 3), "not a ranking"),
-        (([[0, 1], [1, 0]], 3), "one ranking"),
-        (([0, 1], 0), "clients"),
-        (([0, 1], 3, 0), "max_samples"),
-        (([0, 1], 3, None), "max_samples"),
-        ((range(100_000), 2**20, 2**40), "max_samples is too large"),
+        (([0, 0], 3), {}, "not a ranking"),
+        (([[0, 1], [1, 0]], 3), {}, "one ranking"),
+        (([0, 1], 0), {}, "clients"),
+        (([0, 1], 3), {"max_samples": 0}, "max_samples"),
+        (([0, 1], 3), {"max_samples": None}, "max_samples"),
+        ((range(100_000), 2**20), {"max_samples": 2**40}, "max_samples is too large"),
     ],
 )
-def test_bad_parameters_are_refused_and_named(arguments, named):
+def test_bad_parameters_are_refused_and_named(arguments, options, named):
     with pytest.raises(ValueError, match=named):
-        Dispersion(*arguments)
+        Dispersion(*arguments, **options)
 
 
 def test_json_gives_the_scheme_back():
-    scheme = Dispersion([2, 0, 1], 5, 40)
+    scheme = Dispersion([2, 0, 1], 5, max_samples=40)
     assert scheme_from_json(scheme.to_json()) == scheme
     assert json.loads(scheme.to_json()) == {
         "scheme": "dispersion",

@@ -149,9 +149,11 @@ def papers_low_bits(n, phi, total, epsilon):
 )
 def test_the_papers_low_bits_are_its_formula(n, phi, clients, samples, epsilon, low_bits):
     assert papers_low_bits(n, phi, clients * samples, epsilon) == low_bits
-    scheme = Lehmer(n, clients, phi, "paper", max_samples=samples, epsilon=epsilon)
+    scheme = Lehmer(n, clients, phi=phi, low_bits="paper", max_samples=samples, epsilon=epsilon)
     assert scheme.low_bits == low_bits
-    assert scheme == Lehmer(n, clients, phi, low_bits, max_samples=samples, epsilon=epsilon)
+    assert scheme == Lehmer(
+        n, clients, phi=phi, low_bits=low_bits, max_samples=samples, epsilon=epsilon
+    )
 
 
 def test_the_papers_low_bits_need_a_public_bound_and_a_small_phi():

@@ -41,8 +41,8 @@ def test_exact_borda_sends_doubled_mid_ranks_and_is_central_borda_to_the_bit(par
 @given(profiles(6, rows=partial), st.sampled_from([0.0, 0.3, 0.6, 0.95]))
 def test_quantized_borda_sends_the_places_nearest_to_mean_mid_ranks(ballots, phi):
     n = len(ballots[0])
-    scheme = Borda(n, 3, phi, partial=True)
-    assert scheme.segments == Borda(n, 3, phi).segments
+    scheme = Borda(n, 3, phi=phi, partial=True)
+    assert scheme.segments == Borda(n, 3, phi=phi).segments
     places = reference.borda_places([*map(reference.mid_ranks, ballots)], phi)
     message = scheme.encode(ballots).tolist()
     assert all(sent in near for sent, near in zip(message, places, strict=False))
@@ -85,14 +85,17 @@ def test_max_samples_counts_ballots():
 def test_margins_leave_out_ties_and_prove_what_is_best(parts, window, counts, random):
     n, together = len(parts[0][0]), [ballot for part in parts for ballot in part]
     announced = random.sample(range(n), n)
-    scheme = Refine(announced, len(parts), window, counts, max_samples=4, partial=True)
+    scheme = Refine(announced, len(parts), window, counts=counts, max_samples=4, partial=True)
     bits = reference.refine_bits(len(parts), 4)
     messages = [scheme.encode(part) for part in parts]
     for part, message in zip(parts, messages, strict=True):
         last = reference.unranked_last(part)
         expected = reference.refine_message(last, [announced], window, bits, counts)
         assert message.tolist() == expected
-    assert scheme.segments == Refine(announced, len(parts), window, counts, max_samples=4).segments
+    assert (
+        scheme.segments
+        == Refine(announced, len(parts), window, counts=counts, max_samples=4).segments
+    )
     found = scheme.decode(sum(messages), len(parts))
     distance = sum(reference.half_distance(found.ranks, b) for b in together)
     assert distance <= sum(reference.half_distance(announced, b) for b in together)

@@ -58,7 +58,7 @@ def settings(draw):
 def test_a_message_is_margins_in_twos_complement(setting, clients, samples):
     rankings, announced, window, counts = setting
     *earlier, ranks = announced
-    scheme = Refine(ranks, clients, window, counts, max_samples=samples, earlier=earlier)
+    scheme = Refine(ranks, clients, window, counts=counts, max_samples=samples, earlier=earlier)
     bits = reference.refine_bits(clients, samples)
     expected = reference.refine_message(rankings, announced, window, bits, counts)
     assert scheme.encode(rankings).tolist() == expected
@@ -120,7 +120,7 @@ def test_the_result_is_never_worse_than_its_start_and_keeps_unknown_pairs(settin
     totals, found = [], None
     for count in range(1, len(announced) + 1):
         *earlier, ranks = announced[:count]
-        scheme = Refine(ranks, 3, window, counts, max_samples=5, earlier=earlier)
+        scheme = Refine(ranks, 3, window, counts=counts, max_samples=5, earlier=earlier)
         totals.append(scheme.encode(rankings))
         found = scheme.decode(totals[-1], 1, earlier=totals[:-1])
         assert sorted(found.ranks) == list(range(len(ranks)))
@@ -161,7 +161,7 @@ def test_with_all_pairs_known_the_result_is_the_best_and_says_so(samples, counts
     for _ in range(40):
         n = int(rng.integers(1, 8))
         rankings, start = shuffles(rng, samples, n), rng.permutation(n)
-        scheme = Refine(start, 2, n, counts, max_samples=10)
+        scheme = Refine(start, 2, n, counts=counts, max_samples=10)
         found = scheme.decode(scheme.encode(rankings), 1, rng=rng)
         assert found.exact is True
         assert total_distance(found.ranks, rankings) == least_distance(rankings)
@@ -207,7 +207,7 @@ def test_what_known_pairs_prove_is_the_best_of_all_rankings(rounds):
 def test_without_the_number_of_rankings_unknown_pairs_are_not_proved():
     rankings = [[0, 1, 2, 3]] * 5
     for counts in (True, False):
-        scheme = Refine([0, 1, 2, 3], 1, 1, counts, max_samples=5)
+        scheme = Refine([0, 1, 2, 3], 1, 1, counts=counts, max_samples=5)
         assert scheme.decode(scheme.encode(rankings), 1).exact is counts
     majority = Refine([0, 1, 2, 3], 1, 3, majority=True)
     assert majority.decode(majority.encode(rankings), 1).exact is None
@@ -342,28 +342,28 @@ def test_json_names_each_field_once():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    ("arguments", "options", "named"),
     [
-        (([0, 0, 1], 3, 1), "not a ranking"),
-        (([[0, 1], [1, 0]], 3, 1), "one ranking is announced at a time"),
-        (([], 3, 1), "at least one item|one ranking"),
-        (([0, 1], 0, 1), "clients"),
-        (([0, 1], 3, 0), "window"),
-        (([0, 1], 3, 1.5), "window"),
-        (([0, 1], 3, 1, "yes"), "counts must be True or False"),
-        (([0, 1], 3, 1, False, 1), "majority must be True or False"),
-        (([0, 1], 3, 1, True, True), "leave out counts or majority"),
-        (([0, 1], 3, 1, False, False, 0), "max_samples"),
-        (([0, 1], 3, 1, False, False, 2**31), "max_samples"),
-        (([0, 1], 3, 1, False, False, 5, [[0, 1, 2]]), "same items"),
-        (([0, 1], 3, 1, False, False, 5, [[0, 2]]), "not a ranking"),
-        (([0, 1], 3, 1, False, False, 5, 7), "earlier"),
-        ((range(100_000), 3, 50_000), "window makes the message too long"),
+        (([0, 0, 1], 3, 1), {}, "not a ranking"),
+        (([[0, 1], [1, 0]], 3, 1), {}, "one ranking is announced at a time"),
+        (([], 3, 1), {}, "at least one item|one ranking"),
+        (([0, 1], 0, 1), {}, "clients"),
+        (([0, 1], 3, 0), {}, "window"),
+        (([0, 1], 3, 1.5), {}, "window"),
+        (([0, 1], 3, 1), {"counts": "yes"}, "counts must be True or False"),
+        (([0, 1], 3, 1), {"majority": 1}, "majority must be True or False"),
+        (([0, 1], 3, 1), {"counts": True, "majority": True}, "leave out counts or majority"),
+        (([0, 1], 3, 1), {"max_samples": 0}, "max_samples"),
+        (([0, 1], 3, 1), {"max_samples": 2**31}, "max_samples"),
+        (([0, 1], 3, 1), {"max_samples": 5, "earlier": [[0, 1, 2]]}, "same items"),
+        (([0, 1], 3, 1), {"max_samples": 5, "earlier": [[0, 2]]}, "not a ranking"),
+        (([0, 1], 3, 1), {"max_samples": 5, "earlier": 7}, "earlier"),
+        ((range(100_000), 3, 50_000), {}, "window makes the message too long"),
     ],
 )
-def test_bad_parameters_are_refused_and_named(arguments, named):
+def test_bad_parameters_are_refused_and_named(arguments, options, named):
     with pytest.raises(ValueError, match=named):
-        Refine(*arguments)
+        Refine(*arguments, **options)
 
 
 def test_bad_rankings_are_refused():

@@ -304,7 +304,7 @@ def test_json_goes_both_ways_and_has_one_spelling(scheme):
 
 def test_numbers_of_any_type_make_the_same_json():
     scheme = Borda(n=5, clients=3, phi=0.5)
-    assert Borda(np.int32(5), 3.0, np.float32(0.5)).to_json() == scheme.to_json()
+    assert Borda(np.int32(5), 3.0, phi=np.float32(0.5)).to_json() == scheme.to_json()
     assert Borda(5, 3, phi=0).to_json() == Borda(5, 3, phi=0.0).to_json()
     assert Borda(5, 3, phi=-0.0).to_json() == Borda(5, 3, phi=0.0).to_json()
 

@@ -29,6 +29,8 @@ FLAGS: dict[str | None, str] = {
     Remedy.GENES_IN: "pass --genes-in rows or --genes-in columns",
     Remedy.NAME_LAYOUT: "name its layout with --layout",
     Remedy.REPLACE: "move it away, or pass --replace",
+    Remedy.MAX_SAMPLES: "pass a larger --max-samples",
+    Remedy.INSECURE: "add more, or pass --no-secure",
 }
 """What the advice of the Python functions means on the command line."""
 

@@ -153,7 +153,7 @@ class Reading:
         """Read a file in which a column names the clients."""
         check_file(path)
         return data.read_groups(
-            place(path), by, self.layout and self.layout.value, rng, **self.options
+            place(path), by, layout=self.layout and self.layout.value, rng=rng, **self.options
         )
 
 

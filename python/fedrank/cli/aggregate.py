@@ -73,7 +73,7 @@ def aggregate(
         layout, base, genes, genes_in, candidates, choices, overvote, keep_blank, keep_ties
     )
     rankings = how.read(file, stream_rng(seed, 0))
-    found = fedrank.aggregate(rankings, method.value, ties.value, stream_rng(seed, 1))
+    found = fedrank.aggregate(rankings, method.value, ties=ties.value, rng=stream_rng(seed, 1))
     facts = describe(rankings, found)
     document = {"version": fedrank.__version__, "file": str(file), "seed": seed, **facts}
     output.deliver(document, found, as_json, out)

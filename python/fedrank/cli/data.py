@@ -140,7 +140,7 @@ def fetch_sets(
     """
     for name in names:
         data_set(name)  # refuse an unknown name before anything is downloaded
-    paths = {name: fetch(name, folder, replace, timeout) for name in names}
+    paths = {name: fetch(name, folder, replace=replace, timeout=timeout) for name in names}
     if as_json:
         found = {name: {file: str(path) for file, path in p.items()} for name, p in paths.items()}
         typer.echo(output.as_json(found), nl=False)

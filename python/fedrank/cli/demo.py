@@ -8,12 +8,14 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from fedrank import _core
 from fedrank.cli import _output as output
 from fedrank.consensus import aggregate
 from fedrank.distances import kemeny_score, kendall_distance
 from fedrank.mallows import Mallows
 from fedrank.protocol.federate import federate
 from fedrank.protocol.result import FederatedConsensus
+from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.rankings.complete import Rankings
 
 TOP = 10  # items in the table of the consensus
@@ -43,7 +45,7 @@ def demo(
     """
     if not 0 <= phi <= 1:  # a NaN passes the option's own bounds in some versions
         raise ValueError(f"--phi must be in [0, 1], not {phi}")
-    least = max(3, 2 * clients // 3 + 1)
+    least = max(MIN_SURVIVORS, _core.default_threshold(clients))
     if clients - dropouts < least:
         raise ValueError(
             f"--clients {clients} with --dropouts {dropouts} leaves {max(0, clients - dropouts)} "

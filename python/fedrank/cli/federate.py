@@ -15,7 +15,8 @@ from fedrank.cli import _reading
 from fedrank.cli._parties import Party, find_dropouts, gather, together
 from fedrank.consensus import Consensus
 from fedrank.distances import kemeny_score, kendall_distance
-from fedrank.protocol.methods import Kemeny, Method
+from fedrank.exceptions import InputError
+from fedrank.protocol.methods import DEFAULT_ROUNDS, DEFAULT_WINDOW, Kemeny, Method
 from fedrank.protocol.result import FederatedConsensus, summary
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
@@ -72,11 +73,13 @@ def federate(
         int | None,
         typer.Option(
             min=1,
-            help="Kemeny: margins are sent of items up to this many places apart (default 8).",
+            help="Kemeny: margins are sent of items up to this many places apart "
+            f"(default {DEFAULT_WINDOW}).",
         ),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Kemeny: most rounds of refinement (default 1).")
+        int | None,
+        typer.Option(min=1, help=f"Kemeny: most rounds of refinement (default {DEFAULT_ROUNDS})."),
     ] = None,
     fit_phi: Annotated[
         bool,
@@ -149,18 +152,23 @@ def federate(
         parties, method, phi, quantize, low_bits, window, rounds, max_samples, keep_ties
     )
     lost = find_dropouts(parties, drop or [])
-    if secure:
+    if secure and len(parties) > 1:  # one client alone is refused below
         check_enough(lost, Study(made, threshold=threshold), min_survivors)
-    result = fedrank.federate(
-        [party.rankings for party in parties],
-        made,
-        secure=secure,
-        threshold=threshold,
-        dropouts=lost,
-        rng=_reading.stream(seed, 2),
-        min_survivors=min_survivors,
-        fit_phi=fit_phi,
-    )
+    try:
+        result = fedrank.federate(
+            [party.rankings for party in parties],
+            made,
+            secure=secure,
+            threshold=threshold,
+            dropouts=lost,
+            rng=_reading.stream(seed, 2),
+            min_survivors=min_survivors,
+            fit_phi=fit_phi,
+        )
+    except InputError as error:
+        if isinstance(error.client, int):
+            error.client = parties[error.client].name
+        raise
     rankings = together([parties[client] for client in result.survivors])
     central = fedrank.aggregate(rankings, method.value, rng=_reading.stream(seed, 3))
     document = describe(parties, result, central, rankings, seed)
@@ -183,11 +191,6 @@ def make_method(
 ) -> Method:
     """Make the method, for clients about as large as the largest unless a bound is given."""
     largest = max(parties, key=lambda party: len(party.rankings))
-    if max_samples is not None and len(largest.rankings) > max_samples:
-        raise ValueError(
-            f"client {largest.name!r} has {len(largest.rankings)} rankings, "
-            f"more than --max-samples {max_samples}"
-        )
     n, clients = largest.rankings.n, len(parties)
     # The bound is public, so it reveals only the order of magnitude of the largest client.
     bound = max_samples or 2 ** len(largest.rankings).bit_length() - 1
@@ -195,10 +198,25 @@ def make_method(
     if name is MethodName.LEHMER:
         return make_lehmer(n, clients, as_phi(phi), low_bits or "0", max_samples, bound)
     exact = bound if name is MethodName.KEMENY or not quantize else None
-    borda = Borda(n, clients, as_phi(phi), quantize, max_samples or exact, partial)
+    borda = Borda(
+        n,
+        clients,
+        phi=as_phi(phi),
+        quantize=quantize,
+        max_samples=max_samples or exact,
+        partial=partial,
+    )
     if name is MethodName.BORDA:
         return borda
-    return Kemeny(n, clients, borda, window or 8, rounds or 1, max_samples=bound, partial=partial)
+    return Kemeny(
+        n,
+        clients,
+        start=borda,
+        window=window or DEFAULT_WINDOW,
+        rounds=rounds or DEFAULT_ROUNDS,
+        max_samples=bound,
+        partial=partial,
+    )
 
 
 def check_flags(
@@ -226,7 +244,7 @@ def make_lehmer(
     """Make a Lehmer scheme from the text of its low bits."""
     if low_bits == "paper":
         try:
-            return Lehmer(n, clients, phi, "paper", bound)
+            return Lehmer(n, clients, phi=phi, low_bits="paper", max_samples=bound)
         except ValueError as error:
             raise ValueError(f"--low-bits paper: {error}") from None
     digits = low_bits.isascii() and low_bits.isdigit() and len(low_bits) < 3
@@ -234,14 +252,12 @@ def make_lehmer(
         raise ValueError(
             f'--low-bits must be a whole number up to {MAX_LOW_BITS} or "paper", not {low_bits!r}'
         )
-    return Lehmer(n, clients, phi, int(low_bits), max_samples)
+    return Lehmer(n, clients, phi=phi, low_bits=int(low_bits), max_samples=max_samples)
 
 
 def check_enough(lost: dict[int, str], study: Study, min_survivors: int) -> None:
     """Refuse a sum that shows too much of each client, or cannot be unmasked."""
     clients = len(study.roster)
-    if clients == 1:
-        raise ValueError("one client has no others to hide among: add more, or use --no-secure")
     summed = clients - sum(step != "unmask" for step in lost.values())
     if summed < min_survivors:
         raise ValueError(

@@ -132,7 +132,7 @@ def messages(items: int, clients: int, plans: list[Plan]) -> dict[str, int]:
     }
     phi = plans[0].phi
     if phi + phi**2 < 1 + phi**items:
-        paper = Lehmer(items, clients, phi, low_bits="paper", max_samples=samples)
+        paper = Lehmer(items, clients, phi=phi, low_bits="paper", max_samples=samples)
         schemes[f"Lehmer of the paper, phi = {phi:g}"] = paper
     return {name: scheme.message_bits for name, scheme in schemes.items()}
 

@@ -87,7 +87,7 @@ def transmit(rankings: ArrayLike) -> NDArray[np.uint32]:
     return _core.superposition_transmit(as_rankings(rankings))
 
 
-def receive(sums: ArrayLike, ties: str = "random", rng: RNG = None) -> Consensus:
+def receive(sums: ArrayLike, *, ties: str = "random", rng: RNG = None) -> Consensus:
     """Decode the consensus from what the server hears.
 
     Without noise the sums of a block never rise from slot to slot and are never negative. The
@@ -139,6 +139,7 @@ def decide(heard: NDArray[Any], n: int, ties: str, seed: bytes) -> Consensus:
 
 def aggregate(
     clients: Sequence[ArrayLike],
+    *,
     noise: float = 0.0,
     ties: str = "random",
     rng: RNG = None,

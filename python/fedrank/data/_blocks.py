@@ -106,7 +106,7 @@ def by_scores(ties: str, rng: RNG) -> Callable[[list[Any]], NDArray[np.int32]]:
     if ties not in ("index", "random", "error"):
         raise InputError(f'ties must be "index", "random" or "error", not {ties!r}', value=ties)
     draws = None if rng is None else np.random.default_rng(rng)
-    return lambda block: Rankings.from_scores(np.array(block), None, ties, draws).ranks
+    return lambda block: Rankings.from_scores(np.array(block), None, ties=ties, rng=draws).ranks
 
 
 def by_levels(block: list[Any]) -> NDArray[np.int32]:

@@ -22,10 +22,10 @@ Reader: TypeAlias = Callable[[PathLike, RNG], Rankings]
 
 
 @overload
-def read(path: PathLike, rng: RNG = None, complete: Literal[True] = True) -> Rankings: ...
+def read(path: PathLike, *, rng: RNG = None, complete: Literal[True] = True) -> Rankings: ...
 @overload
-def read(path: PathLike, rng: RNG = None, *, complete: Literal[False]) -> PartialRankings: ...
-def read(path: PathLike, rng: RNG = None, complete: bool = True) -> AnyRankings:
+def read(path: PathLike, *, rng: RNG = None, complete: Literal[False]) -> PartialRankings: ...
+def read(path: PathLike, *, rng: RNG = None, complete: bool = True) -> AnyRankings:
     """Read a file of any known layout.
 
     The suffix decides for PrefLib (soc, soi, toc, toi), Sushi (order), Jester (zip) and BLT.
@@ -69,7 +69,7 @@ def read(path: PathLike, rng: RNG = None, complete: bool = True) -> AnyRankings:
         reader = by_suffix(suffix) or by_content(file, suffix)
         if complete:
             return reader(file, rng)
-        if reader not in (preflib.read_preflib, ballots):
+        if reader not in (orders, ballots):
             fail(path, None, "ties and gaps can be kept for PrefLib files and ballots only")
         keeping = read_ballots if reader is ballots else preflib.read_preflib
         return keeping(file, complete=False)
@@ -78,7 +78,7 @@ def read(path: PathLike, rng: RNG = None, complete: bool = True) -> AnyRankings:
 def by_suffix(suffix: str) -> Reader | None:
     """Return the reader of a suffix; None if the suffix does not decide."""
     if suffix[1:] in (*preflib.KINDS, "cat"):
-        return preflib.read_preflib
+        return orders
     if suffix == ".blt":
         return ballots
     if suffix in (".parquet", ".pq"):
@@ -96,7 +96,7 @@ def by_content(path: PathLike, suffix: str) -> Reader:
         with open_text(path) as text:
             first, lines = first_line(text)
             if first.lstrip().startswith("#"):
-                return preflib.read_preflib
+                return orders
             if BLT_HEAD.fullmatch(first.strip()):
                 return ballots
             top = [*islice(csv_rows(path, lines), 2)]
@@ -126,6 +126,11 @@ def is_expression(header: Sequence[str], row: Sequence[str]) -> bool:
 def jester(path: PathLike, _: RNG) -> Rankings:
     """Read ratings; nothing is random."""
     return read_jester(path)
+
+
+def orders(path: PathLike, rng: RNG) -> Rankings:
+    """Read a PrefLib file."""
+    return preflib.read_preflib(path, rng=rng)
 
 
 def ballots(path: PathLike, rng: RNG) -> Rankings:

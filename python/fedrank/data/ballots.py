@@ -37,6 +37,7 @@ MAX_COLUMNS_LISTED = 12  # names of columns that an error message lists
 @overload
 def read_ballots(
     path: PathLike,
+    *,
     items: Sequence[str] | None = None,
     choices: Sequence[str] | None = None,
     overvote: str = "skip",
@@ -47,16 +48,17 @@ def read_ballots(
 @overload
 def read_ballots(
     path: PathLike,
+    *,
     items: Sequence[str] | None = None,
     choices: Sequence[str] | None = None,
     overvote: str = "skip",
     keep_blank: bool = False,
     rng: RNG = None,
-    *,
     complete: Literal[False],
 ) -> PartialRankings: ...
 def read_ballots(
     path: PathLike,
+    *,
     items: Sequence[str] | None = None,
     choices: Sequence[str] | None = None,
     overvote: str = "skip",

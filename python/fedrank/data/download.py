@@ -52,7 +52,7 @@ def data_folder() -> Path:
 
 
 def fetch(
-    name: str, folder: PathLike | None = None, replace: bool = False, timeout: float = TIMEOUT
+    name: str, folder: PathLike | None = None, *, replace: bool = False, timeout: float = TIMEOUT
 ) -> dict[str, Path]:
     """Download the files of a data set that are missing, and verify all of them.
 

@@ -21,6 +21,7 @@ SAMPLE_WORDS = ("sample", "file", "patient", "barcode", "aliquot", "case", "cell
 
 def read_expression(
     path: PathLike,
+    *,
     genes: PathLike | Iterable[str] | None = None,
     genes_in: str | None = None,
     ties: str = "index",

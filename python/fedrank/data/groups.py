@@ -91,9 +91,9 @@ class Grouped:
 def read_groups(
     path: PathLike,
     by: str,
+    *,
     layout: str | None = None,
     rng: RNG = None,
-    *,
     complete: Literal[True] = True,
     **options: Any,
 ) -> dict[str, Rankings]: ...
@@ -101,18 +101,18 @@ def read_groups(
 def read_groups(
     path: PathLike,
     by: str,
+    *,
     layout: str | None = None,
     rng: RNG = None,
-    *,
     complete: Literal[False],
     **options: Any,
 ) -> dict[str, PartialRankings]: ...
 def read_groups(
     path: PathLike,
     by: str,
+    *,
     layout: str | None = None,
     rng: RNG = None,
-    *,
     complete: bool = True,
     **options: Any,
 ) -> dict[str, Rankings] | dict[str, PartialRankings]:

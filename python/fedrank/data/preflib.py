@@ -32,12 +32,14 @@ class Head(NamedTuple):
 
 
 @overload
-def read_preflib(path: PathLike, rng: RNG = None, complete: Literal[True] = True) -> Rankings: ...
+def read_preflib(
+    path: PathLike, *, rng: RNG = None, complete: Literal[True] = True
+) -> Rankings: ...
 @overload
 def read_preflib(
-    path: PathLike, rng: RNG = None, *, complete: Literal[False]
+    path: PathLike, *, rng: RNG = None, complete: Literal[False]
 ) -> PartialRankings: ...
-def read_preflib(path: PathLike, rng: RNG = None, complete: bool = True) -> AnyRankings:
+def read_preflib(path: PathLike, *, rng: RNG = None, complete: bool = True) -> AnyRankings:
     """Read an ordinal PrefLib file: soc, soi, toc or toi.
 
     The first line distinguishes the layout since 2022 (``# KEY: value``) from the one before.

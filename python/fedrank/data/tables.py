@@ -36,7 +36,7 @@ class Table(NamedTuple):
 
 
 def read_table(
-    path: PathLike, kind: str = "ranks", base: int = 0, ties: str = "random", rng: RNG = None
+    path: PathLike, *, kind: str = "ranks", base: int = 0, ties: str = "random", rng: RNG = None
 ) -> Rankings:
     """Read a CSV, TSV, spreadsheet or Parquet file with a header and one ranking per row.
 

@@ -27,7 +27,7 @@ def algorithm_2(n: int, clients: int, phi: float) -> Borda:
     >>> algorithm_2(10, 5, 0.6).quantize
     True
     """
-    return Borda(n, clients, phi, quantize=True)
+    return Borda(n, clients, phi=phi, quantize=True)
 
 
 def algorithm_3(n: int, clients: int, phi: float, max_samples: int) -> Lehmer:
@@ -38,4 +38,4 @@ def algorithm_3(n: int, clients: int, phi: float, max_samples: int) -> Lehmer:
     >>> algorithm_3(978, 10, 0.6, max_samples=50).low_bits
     11
     """
-    return Lehmer(n, clients, phi, low_bits="paper", max_samples=max_samples, decode="paper")
+    return Lehmer(n, clients, phi=phi, low_bits="paper", max_samples=max_samples, decode="paper")

@@ -60,7 +60,7 @@ RULES: dict[tuple[str, str], Rule] = {
     ("Lehmer", "federated"): by_scheme(
         lambda n, clients, samples: algorithm_3(n, clients, PHI, samples)
     ),
-    ("Lehmer, nearest", "federated"): by_scheme(lambda n, clients, _: Lehmer(n, clients, PHI)),
+    ("Lehmer, nearest", "federated"): by_scheme(lambda n, clients, _: Lehmer(n, clients, phi=PHI)),
     ("Footrule", "federated"): federated_footrule,
     ("Kemeny", "federated"): federated_kemeny,
     ("Borda", "centralized"): by_method("borda"),

@@ -42,7 +42,7 @@ def rules_of(n: int, phi: float, clients: int, samples: int) -> dict[tuple[str, 
     return {
         ("Borda", "federated"): algorithm_2(n, clients, phi),
         ("Lehmer", "federated"): algorithm_3(n, clients, phi, samples),
-        ("Lehmer, nearest", "federated"): Lehmer(n, clients, phi),
+        ("Lehmer, nearest", "federated"): Lehmer(n, clients, phi=phi),
         ("Borda", "centralized"): "borda",
         ("Lehmer", "centralized"): "lehmer",
         ("Kemeny", "centralized"): "kemeny",
@@ -84,7 +84,7 @@ class Synthetic(Figure):
         center = center_of(self.center, self.n)
         found = simulate(
             list(rules.values()),
-            phi,
+            phi=phi,
             n=self.n if center is None else None,
             center=center,
             repetitions=self.repeated(options),

@@ -167,7 +167,7 @@ class Trials:
         most = max(1, MAX_CALL_ENTRIES // (samples * scheme.clients * scheme.n))
         found = simulate(
             [scheme],
-            self.phi,
+            phi=self.phi,
             center=self.centers[center],
             clients=scheme.clients,
             samples=samples,

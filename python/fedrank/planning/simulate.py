@@ -17,10 +17,10 @@ SCHEMES = ("borda", "lehmer")
 
 def simulate(
     rules: Sequence[Scheme | str],
+    *,
     phi: float,
     n: int | None = None,
     center: ArrayLike | None = None,
-    *,
     clients: int,
     samples: int,
     repetitions: int,
@@ -63,7 +63,7 @@ def simulate(
     --------
     >>> from fedrank import Borda
     >>> rules = [Borda(n=10, clients=5), "borda", "kemeny"]
-    >>> found = simulate(rules, 0.5, n=10, clients=5, samples=4, repetitions=1000, rng=0)
+    >>> found = simulate(rules, phi=0.5, n=10, clients=5, samples=4, repetitions=1000, rng=0)
     >>> found.shape
     (1000, 3)
     >>> found.mean(axis=0).round(1)

@@ -315,7 +315,7 @@ def message_bits(
     epsilon = as_probability("epsilon", epsilon)
     scheme: Borda | Lehmer
     if method == "borda":
-        theorem, scheme = 2, Borda(n, many, phi)
+        theorem, scheme = 2, Borda(n, many, phi=phi)
         printed = many * n * log2(n)
         entry = (many * (n - 1)).bit_length()
         proved = many * n * entry
@@ -330,7 +330,7 @@ def message_bits(
         total, bits = as_total(many, max_samples), low_bits(n, phi, many, max_samples, epsilon)
         p = decay(n, phi)
         reach = 2 * log(total * n**2 / epsilon) / log_inverse(p, one_minus_decay(n, phi)) + 1
-        theorem, scheme = 4, Lehmer(n, many, phi, low_bits=bits, max_samples=max_samples)
+        theorem, scheme = 4, Lehmer(n, many, phi=phi, low_bits=bits, max_samples=max_samples)
         printed = many * n * (log2(n) - log2(reach) + reach * log2(many))
         high = sum((many * (item >> bits)).bit_length() for item in range(n))
         slots = sum(min(2**bits, item + 1) - 1 for item in range(n))

@@ -1,13 +1,14 @@
 """The whole protocol in one process: real clients and a real server, over bytes."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, as_list, whole
-from fedrank.exceptions import InputError
+from fedrank.exceptions import InputError, Remedy
 from fedrank.protocol.driver import Driver
 from fedrank.protocol.methods import Kemeny, Method, check_method
 from fedrank.protocol.result import FederatedConsensus
@@ -123,7 +124,7 @@ def federate(
     study = Study(chosen, labels, threshold=threshold, fit_phi=fit_phi)
     check_samples(data, study)
     if secure and len(data) == 1:
-        raise ValueError("one client has no others to hide among: pass secure=False")
+        raise InputError("one client has no others to hide among", remedy=Remedy.INSECURE)
     seed = seed_bytes(rng)
     transport = InProcess(study, data, seed, secure, check_dropouts(dropouts, len(data)))
     return Driver(study, transport, secure, min_survivors, seed, run=0).conduct()
@@ -155,10 +156,8 @@ def as_method(method: object, data: list[AnyRankings], options: dict[str, Any]) 
     n, clients = data[0].n, len(data)
     makers = {"borda": Borda, "lehmer": Lehmer, "kemeny": named_kemeny}
     if isinstance(method, str) and method in makers:
-        try:
-            made: Method = makers[method](n, clients, **options)  # type: ignore[operator]
-        except TypeError as error:
-            raise ValueError(f"the options do not suit the method: {error}") from None
+        check_options(method, options)
+        made: Method = makers[method](n, clients, **options)  # type: ignore[operator]
         return made
     if isinstance(method, str):
         raise ValueError(f"method must be one of {', '.join(makers)}, not {method!r}")
@@ -172,15 +171,42 @@ def as_method(method: object, data: list[AnyRankings], options: dict[str, Any]) 
     return checked
 
 
+def check_options(method: str, options: Iterable[str]) -> None:
+    """Refuse options that the method of this name does not have.
+
+    Examples
+    --------
+    >>> check_options("borda", ["window"])
+    Traceback (most recent call last):
+        ...
+    fedrank.exceptions.InputError: neither federate nor the method 'borda' has an option 'window';
+    its options are phi, quantize, max_samples, partial
+    """
+    takers = {"borda": (Borda,), "lehmer": (Lehmer,), "kemeny": (Kemeny, Borda)}
+    allowed = {
+        name: None  # a dict keeps the order
+        for taker in takers[method]
+        for name, parameter in signature(taker).parameters.items()
+        if parameter.kind is Parameter.KEYWORD_ONLY and name != "start"  # made from the options
+    }
+    for name in options:
+        if name not in allowed:
+            raise InputError(
+                f"neither federate nor the method {method!r} has an option {name!r}",
+                value=name,
+                remedy=f"its options are {', '.join(allowed)}",
+            )
+
+
 def named_kemeny(n: int, clients: int, **options: Any) -> Kemeny:
     """Make a Kemeny method whose start takes the options of `Borda`."""
     shared = {name: options[name] for name in ("max_samples", "partial") if name in options}
     start = {name: options.pop(name) for name in ("phi", "quantize") if name in options}
-    return Kemeny(n, clients, Borda(n, clients, **start, **shared), **options)
+    return Kemeny(n, clients, start=Borda(n, clients, **start, **shared), **options)
 
 
 def check_samples(data: Sequence[AnyRankings], study: Study) -> None:
-    """Refuse clients with more rankings than some round allows, before any round is run."""
+    """Refuse a client with more rankings than some round allows, before any round is run."""
     method = study.method
     bounds = [method.max_samples]
     if isinstance(method, Kemeny):
@@ -188,11 +214,15 @@ def check_samples(data: Sequence[AnyRankings], study: Study) -> None:
     if study.fit_phi:
         bounds.append(bounds[-1] or MAX_SAMPLES)
     least = min((bound for bound in bounds if bound is not None), default=None)
-    for client, each in enumerate(data):
-        if least is not None and len(each) > least:
-            raise ValueError(
-                f"client {client} has {len(each)} rankings, more than max_samples = {least}"
-            )
+    sizes = [len(each) for each in data]
+    largest = max(sizes)
+    if least is not None and largest > least:
+        raise InputError(
+            f"{largest} rankings are more than the bound of {least} per client",
+            value=largest,
+            client=sizes.index(largest),
+            remedy=Remedy.MAX_SAMPLES,
+        )
 
 
 def as_client(client: int, rankings: ArrayLike, kind: type[Kind]) -> Kind:
@@ -202,7 +232,8 @@ def as_client(client: int, rankings: ArrayLike, kind: type[Kind]) -> Kind:
     try:
         return kind(rankings)
     except InputError as error:
-        raise error.at(f"client {client}") from None
+        error.client = client
+        raise
 
 
 def check_clients(data: Sequence[AnyRankings]) -> None:

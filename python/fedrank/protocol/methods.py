@@ -26,6 +26,9 @@ from fedrank.schemes.base import MAX_SAMPLES, only_true
 START, REFINE, DISPERSION = "start", "refine", "dispersion"
 """The stages that a round can be of."""
 
+DEFAULT_WINDOW = 8  # places apart up to which `Kemeny` asks for margins
+DEFAULT_ROUNDS = 1  # rounds of refinement of `Kemeny`, at most
+
 
 class Kemeny(Frozen):
     """A federated Kemeny consensus (M14): Borda first, then refinements around what it found.
@@ -63,10 +66,10 @@ class Kemeny(Frozen):
         self,
         n: int,
         clients: int,
-        start: Borda | None = None,
-        window: int = 8,
-        rounds: int = 1,
         *,
+        start: Borda | None = None,
+        window: int = DEFAULT_WINDOW,
+        rounds: int = DEFAULT_ROUNDS,
         counts: bool = False,
         majority: bool = False,
         max_samples: int | None = None,
@@ -90,7 +93,13 @@ class Kemeny(Frozen):
         self.counts, self.majority = as_bool("counts", counts), as_bool("majority", majority)
         # Checks the rest, and fixes the bound on samples.
         self.max_samples = Refine(
-            np.arange(self.n), clients, window, counts, majority, max_samples, partial=partial
+            np.arange(self.n),
+            clients,
+            window,
+            counts=counts,
+            majority=majority,
+            max_samples=max_samples,
+            partial=partial,
         ).max_samples
         self._freeze()
 
@@ -112,9 +121,9 @@ class Kemeny(Frozen):
             ranks,
             self.clients,
             self.window,
-            self.counts,
-            self.majority,
-            self.max_samples,
+            counts=self.counts,
+            majority=self.majority,
+            max_samples=self.max_samples,
             earlier=earlier,
             partial=self.partial,
         )
@@ -225,7 +234,8 @@ def scheme_of(
         return method.refine(orders)
     if stage == DISPERSION and fit_phi and number > 0:
         first = method.start if isinstance(method, Kemeny) else method
-        return Dispersion(ranks_of(orders[-1]), method.clients, first.max_samples or MAX_SAMPLES)
+        bound = first.max_samples or MAX_SAMPLES
+        return Dispersion(ranks_of(orders[-1]), method.clients, max_samples=bound)
     raise ValueError(f"this study has no round {number} of stage {stage!r}")
 
 

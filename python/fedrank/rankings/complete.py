@@ -126,6 +126,7 @@ class Rankings(Labelled):
         cls,
         scores: ArrayLike,
         items: Iterable[Hashable] | None = None,
+        *,
         ties: str = "random",
         rng: RNG = None,
     ) -> "Rankings":
@@ -170,7 +171,7 @@ class Rankings(Labelled):
 
     @classmethod
     def from_ballots(
-        cls, ballots: Iterable[Iterable[Any]], items: Iterable[Hashable], rng: RNG = None
+        cls, ballots: Iterable[Iterable[Any]], items: Iterable[Hashable], *, rng: RNG = None
     ) -> "Rankings":
         """Make rankings from ballots that may be incomplete or partly invalid.
 
@@ -220,7 +221,7 @@ class Rankings(Labelled):
             rows.append(scores)
         if not rows:
             return cls._trusted(np.empty((0, len(labels)), dtype=np.int32), labels)
-        return cls.from_scores(np.array(rows), labels, "random", rng)
+        return cls.from_scores(np.array(rows), labels, ties="random", rng=rng)
 
     def orders(self) -> NDArray[np.int32]:
         """Return the item numbers of each ranking, best first, shape (m, n).

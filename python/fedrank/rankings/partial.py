@@ -181,7 +181,7 @@ class PartialRankings(Labelled):
                [1, 0, 2]], dtype=int32)
         """
         scores = np.where(self._ranks < 0, -np.inf, -self._ranks.astype(np.float64))
-        return Rankings.from_scores(scores, self._items, "random", rng)
+        return Rankings.from_scores(scores, self._items, ties="random", rng=rng)
 
     def twins(self) -> Rankings:
         """Return two complete rankings per partial one: all first twins, then all second twins.

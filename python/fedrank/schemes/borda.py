@@ -52,6 +52,7 @@ class Borda(ConsensusScheme):
         self,
         n: int,
         clients: int,
+        *,
         phi: float = 0.6,
         quantize: bool = True,
         max_samples: int | None = None,

@@ -63,7 +63,7 @@ class Dispersion(Scheme):
 
     kind = "dispersion"
 
-    def __init__(self, ranks: ArrayLike, clients: int, max_samples: int = MAX_SAMPLES) -> None:
+    def __init__(self, ranks: ArrayLike, clients: int, *, max_samples: int = MAX_SAMPLES) -> None:
         announced = as_ranking(ranks)
         super().__init__(announced.shape[1], clients, whole("max_samples", max_samples))
         self._announced = announced

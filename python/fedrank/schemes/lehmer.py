@@ -51,6 +51,7 @@ class Lehmer(ConsensusScheme):
         self,
         n: int,
         clients: int,
+        *,
         phi: float = 0.6,
         low_bits: int | str = 0,
         max_samples: int | None = None,

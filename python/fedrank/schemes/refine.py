@@ -64,6 +64,7 @@ class Refine(ConsensusScheme):
         ranks: ArrayLike,
         clients: int,
         window: int,
+        *,
         counts: bool = False,
         majority: bool = False,
         max_samples: int | None = None,

@@ -53,7 +53,7 @@ def compare_borda(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]
     exact = Borda(n, clients, quantize=False, max_samples=max(map(len, parts)))
     yield Variant({"quantizer": "exact"}, summed(exact, parts, rng), exact.message_bits)
     for phi in QUANTIZERS:
-        scheme = Borda(n, clients, phi)
+        scheme = Borda(n, clients, phi=phi)
         labels = {"quantizer": f"phi {phi:g}"}
         yield Variant(labels, summed(scheme, parts, rng), scheme.message_bits)
     yield Variant({"quantizer": f"1/{FINE_LEVELS} place"}, *rounded(parts, FINE_LEVELS, False, rng))
@@ -83,10 +83,10 @@ class BordaPhi(Figure):
     def run(self, part: Row, options: Options, advance: Callable[[], object] = int) -> list[Row]:
         """Simulate all quantizers on the same rankings."""
         n, samples = part["n"], part["samples"]
-        schemes = {f"phi {phi:g}": Borda(n, CLIENTS, phi) for phi in self.phis}
+        schemes = {f"phi {phi:g}": Borda(n, CLIENTS, phi=phi) for phi in self.phis}
         found = simulate(
             ["borda", *schemes.values()],
-            part["phi"],
+            phi=part["phi"],
             n=n,
             clients=CLIENTS,
             samples=samples,

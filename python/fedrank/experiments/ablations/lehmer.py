@@ -34,7 +34,7 @@ DECODES = ("nearest", "paper")
 @cache
 def lehmer_scheme(n: int, clients: int, low_bits: int, decode: str = "nearest") -> Lehmer:
     """Make a scheme once."""
-    return Lehmer(n, clients, PHI, low_bits=low_bits, decode=decode)
+    return Lehmer(n, clients, phi=PHI, low_bits=low_bits, decode=decode)
 
 
 def median_ranking(rankings: Ranking, rng: np.random.Generator) -> Ranking:
@@ -64,7 +64,7 @@ def compare_lehmer(parts: Clients, rng: np.random.Generator) -> Iterator[Variant
     rankings similar to it have small digits. The first variant is that Borda consensus.
     """
     n, clients = parts[0].shape[1], len(parts)
-    borda = Borda(n, clients, PHI)
+    borda = Borda(n, clients, phi=PHI)
     announced = summed(borda, parts, rng)
     yield Variant(
         {"send": "places", "decode": "ranked", "centred": "no", "low_bits": 0},

@@ -33,7 +33,7 @@ def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
     """Try every scheme with all its settings."""
     n, clients, most = parts[0].shape[1], len(parts), max(map(len, parts))
     schemes: list[tuple[str, str, ConsensusScheme]] = [
-        ("Borda", f"phi {phi:g}", Borda(n, clients, phi)) for phi in QUANTIZERS
+        ("Borda", f"phi {phi:g}", Borda(n, clients, phi=phi)) for phi in QUANTIZERS
     ]
     exact = Borda(n, clients, quantize=False, max_samples=most)
     schemes.append(("Borda, exact", "exact", exact))

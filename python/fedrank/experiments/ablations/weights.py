@@ -85,7 +85,7 @@ def unequal_trial(
 
 def compare_weights(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
     """Count every client once, by levels or by exact means, or count every ranking once."""
-    levels = Borda(ITEMS, len(parts), PHI)
+    levels = Borda(ITEMS, len(parts), phi=PHI)
     yield Variant({"weight": "client, places"}, summed(levels, parts, rng), levels.message_bits)
     means = np.array([part.mean(axis=0) for part in parts]).sum(axis=0)
     # This is not a message: it is what infinitely many levels would give.
