@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use chacha20::ChaCha20Rng;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use fedrank_core::Interrupt;
 use fedrank_core::message::{Layout, Segment};
 use fedrank_core::secagg::{Client, Params, Result, Server};
 use rand_core::SeedableRng;
@@ -24,17 +25,17 @@ fn round(params: &Params, inputs: &[Vec<u64>]) -> Result<(Vec<u64>, Vec<usize>)>
     for (c, client) in clients.iter().enumerate() {
         server.receive(c, &client.advertise())?;
     }
-    for (c, keys) in server.close_step()? {
-        server.receive(c, &clients[c].share(&keys)?)?;
+    for (c, keys) in server.close_step(Interrupt::begin())? {
+        server.receive(c, &clients[c].share(&keys, Interrupt::begin())?)?;
     }
-    let deliveries: BTreeMap<usize, Vec<u8>> = server.close_step()?;
+    let deliveries: BTreeMap<usize, Vec<u8>> = server.close_step(Interrupt::begin())?;
     for (c, delivery) in deliveries.into_iter().filter(|(c, _)| c % 10 != 9) {
-        server.receive(c, &clients[c].mask(&delivery, &inputs[c])?)?;
+        server.receive(c, &clients[c].mask(&delivery, &inputs[c], Interrupt::begin())?)?;
     }
-    for (c, survivors) in server.close_step()? {
+    for (c, survivors) in server.close_step(Interrupt::begin())? {
         server.receive(c, &clients[c].unmask(&survivors)?)?;
     }
-    server.close_step()?;
+    server.close_step(Interrupt::begin())?;
     server.result()
 }
 

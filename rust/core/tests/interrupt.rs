@@ -1,15 +1,23 @@
 //! Long calls stop when they are interrupted. A file of its own, that is a process of its own:
 //! an interrupt stops all calls of a process.
 
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use chacha20::ChaCha20Rng;
 use fedrank_core::consensus::{footrule, kemeny, pick, pivot};
 use fedrank_core::mallows::Phi;
+use fedrank_core::message::{Layout, Segment};
+use fedrank_core::secagg::{self, Client, Params, Server};
 use fedrank_core::{
     Error, Interrupt, Profile, Rankings, Result, Ties, interrupt, kendall, pairwise,
 };
+use rand_core::SeedableRng;
 
 const KEY: [u8; 32] = [1; 32];
+
+/// Held by each test, since an interrupt would stop the calls of the others.
+static ALONE: Mutex<()> = Mutex::new(());
 
 fn uniform(rows: usize, n: usize) -> Vec<u32> {
     let center: Vec<u32> = (0..n as u32).collect();
@@ -33,6 +41,7 @@ fn stops<T: Send>(name: &str, call: impl FnOnce(Interrupt) -> Result<T> + Send) 
 
 #[test]
 fn long_calls_stop_and_later_ones_run() {
+    let _alone = ALONE.lock();
     let (n, ties) = (2000, Ties::Random(KEY));
     let ranks = uniform(31, n);
     let rankings = Rankings::trusted(&ranks, n);
@@ -62,4 +71,49 @@ fn long_calls_stop_and_later_ones_run() {
 
     let before = pairwise::counts(&profile, Interrupt::begin());
     assert!(before.is_ok());
+}
+
+#[test]
+fn interrupted_steps_of_secure_aggregation_change_nothing() -> secagg::Result<()> {
+    let _alone = ALONE.lock();
+    let stopped = Interrupt::begin();
+    interrupt::all();
+    let token = Interrupt::begin();
+    let interrupted: secagg::Result<Vec<u8>> = Err(secagg::Error::Interrupted);
+    let layout = Layout::new(vec![Segment { name: "s".into(), len: 100, bits: 9 }])?;
+    let params = Params::new(KEY, 4, Some(3), 0, layout)?;
+    let input = [7; 100];
+
+    let mut rng = ChaCha20Rng::from_seed(KEY);
+    let mut server = Server::new(params.clone(), &mut rng);
+    let mut clients = Vec::new();
+    for me in 0..4 {
+        clients.push(Client::new(params.clone(), me, &mut rng)?);
+        server.receive(me, &clients[me].advertise())?;
+    }
+    let close = |server: &mut Server| {
+        let before = server.state();
+        assert_eq!(server.close_step(stopped), Err(secagg::Error::Interrupted));
+        assert_eq!(*server.state(), *before);
+        server.close_step(token)
+    };
+    for (me, keys) in close(&mut server)? {
+        let before = clients[me].state();
+        assert_eq!(clients[me].share(&keys, stopped), interrupted);
+        assert_eq!(*clients[me].state(), *before);
+        server.receive(me, &clients[me].share(&keys, token)?)?;
+    }
+    // Client 3 drops out, so that its masks with the others are rebuilt.
+    for (me, delivery) in close(&mut server)?.into_iter().take(3) {
+        let before = clients[me].state();
+        assert_eq!(clients[me].mask(&delivery, &input, stopped), interrupted);
+        assert_eq!(*clients[me].state(), *before);
+        server.receive(me, &clients[me].mask(&delivery, &input, token)?)?;
+    }
+    for (me, survivors) in close(&mut server)? {
+        server.receive(me, &clients[me].unmask(&survivors)?)?;
+    }
+    close(&mut server)?;
+    assert_eq!(server.result()?, (vec![21; 100], vec![0, 1, 2]));
+    Ok(())
 }

@@ -130,7 +130,10 @@ impl From<message::Error> for Error {
 
 impl From<secagg::Error> for Error {
     fn from(error: secagg::Error) -> Self {
-        Self(ProtocolError::new_err((error.to_string(), error.code())))
+        Self(match error {
+            secagg::Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+            _ => ProtocolError::new_err((error.to_string(), error.code())),
+        })
     }
 }
 

@@ -25,14 +25,14 @@ const POLL: Duration = Duration::from_millis(50);
 /// milliseconds, by its `work` in operations, therefore runs on a thread of its own, while this one
 /// looks for signals. On Ctrl-C every running call stops; this one returns when its thread has
 /// ended.
-pub(crate) fn interruptible<T: Send>(
+pub(crate) fn interruptible<T: Send, E: Into<Error> + Send>(
     py: Python<'_>,
     work: usize,
-    call: impl FnOnce(Interrupt) -> fedrank_core::Result<T> + Send,
+    call: impl FnOnce(Interrupt) -> std::result::Result<T, E> + Send,
 ) -> Result<T> {
     let token = Interrupt::begin();
     if work <= SHORT {
-        return Ok(py.detach(|| call(token))?);
+        return py.detach(|| call(token)).map_err(Into::into);
     }
     py.detach(|| {
         thread::scope(|scope| {
@@ -49,7 +49,7 @@ pub(crate) fn interruptible<T: Send>(
                 }
             }
             let found = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-            signal.map_or_else(|| found.map_err(Error::from), |raised| Err(raised.into()))
+            signal.map_or_else(|| found.map_err(Into::into), |raised| Err(raised.into()))
         })
     })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fedrank_core::Interrupt;
 use fedrank_core::secagg::{self, Client, Params, Server};
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
@@ -11,6 +12,7 @@ use pyo3::types::PyBytes;
 
 use crate::array::{key, slice, vector};
 use crate::error::Result;
+use crate::interrupt::{LONG, interruptible};
 use crate::scheme::Scheme;
 
 fn params(
@@ -24,6 +26,8 @@ fn params(
 }
 
 /// One client in one session.
+///
+/// Clients run in worker threads, where no signal arrives: `interrupt_all` stops them.
 #[pyclass(module = "fedrank._core")]
 pub(crate) struct SecaggClient(Client);
 
@@ -63,7 +67,8 @@ impl SecaggClient {
     }
 
     fn share<'py>(&mut self, py: Python<'py>, request: &[u8]) -> Result<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &py.detach(|| self.0.share(request))?))
+        let token = Interrupt::begin();
+        Ok(PyBytes::new(py, &py.detach(|| self.0.share(request, token))?))
     }
 
     fn mask<'py>(
@@ -72,8 +77,8 @@ impl SecaggClient {
         request: &[u8],
         input: PyReadonlyArray1<'py, u64>,
     ) -> Result<Bound<'py, PyBytes>> {
-        let input = slice(&input)?;
-        Ok(PyBytes::new(py, &py.detach(|| self.0.mask(request, input))?))
+        let (input, token) = (slice(&input)?, Interrupt::begin());
+        Ok(PyBytes::new(py, &py.detach(|| self.0.mask(request, input, token))?))
     }
 
     fn unmask<'py>(&mut self, py: Python<'py>, request: &[u8]) -> Result<Bound<'py, PyBytes>> {
@@ -120,12 +125,8 @@ impl SecaggServer {
     }
 
     fn close_step<'py>(&mut self, py: Python<'py>) -> Result<BTreeMap<usize, Bound<'py, PyBytes>>> {
-        let messages = py.detach(|| self.0.close_step())?;
-        Ok(by_client(py, messages))
-    }
-
-    fn messages<'py>(&self, py: Python<'py>) -> BTreeMap<usize, Bound<'py, PyBytes>> {
-        by_client(py, py.detach(|| self.0.messages()))
+        let messages = interruptible(py, LONG, |token| self.0.close_step(token))?;
+        Ok(messages.into_iter().map(|(to, bytes)| (to, PyBytes::new(py, &bytes))).collect())
     }
 
     fn result<'py>(&self, py: Python<'py>) -> Result<(Bound<'py, PyArray1<u64>>, Vec<usize>)> {
@@ -136,13 +137,6 @@ impl SecaggServer {
     fn faults(&self) -> Vec<(usize, &'static str)> {
         self.0.faults()
     }
-}
-
-fn by_client(
-    py: Python<'_>,
-    messages: BTreeMap<usize, Vec<u8>>,
-) -> BTreeMap<usize, Bound<'_, PyBytes>> {
-    messages.into_iter().map(|(to, bytes)| (to, PyBytes::new(py, &bytes))).collect()
 }
 
 /// Bytes that one client sends in each step of a round, if all take part.

@@ -7,17 +7,19 @@ use rand_core::CryptoRng;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::error::{Error, Party, Result};
+use super::error::{Error, Party, Result, check};
 use super::keys::{self, Key, Public, SEALED, Secret, Secrets, Share};
 use super::mask::Sum;
 use super::message::{self, Kind, REVEAL_ENTRY};
 use super::{Params, shares};
+use crate::interrupt::Interrupt;
 
 /// One client in one session.
 ///
 /// The steps run in order: [`advertise`](Self::advertise), [`share`](Self::share),
 /// [`mask`](Self::mask), [`unmask`](Self::unmask). A step asked for again with the same request
-/// gives the same bytes; with another request it is refused. A refused call changes nothing.
+/// gives the same bytes; with another request it is refused. A refused or interrupted call changes
+/// nothing.
 pub struct Client {
     pub(super) params: Params,
     pub(super) me: u16,
@@ -100,8 +102,9 @@ impl Client {
     ///
     /// # Errors
     /// Refuses keys that are not of this study, fewer than t, unsorted, repeated, of low order or
-    /// of strangers, and lists without this client's own keys.
-    pub fn share(&mut self, keys: &[u8]) -> Result<Vec<u8>> {
+    /// of strangers, and lists without this client's own keys. [`Error::Interrupted`] if
+    /// `interrupt` says so.
+    pub fn share(&mut self, keys: &[u8], interrupt: Interrupt) -> Result<Vec<u8>> {
         let request = keys::hash("request", &[keys]);
         if let Some(reply) = self.answered(SHARE, &request)? {
             return Ok(reply);
@@ -118,6 +121,7 @@ impl Client {
         let polynomials = self.polynomials(secrets, &context);
         let me = self.me;
         let deal = |&(id, ref public): &(u16, Public)| {
+            check(interrupt)?;
             let share = polynomials.share(id);
             if id == me {
                 return Ok((share, None));
@@ -163,8 +167,13 @@ impl Client {
     /// [`Error::Input`] if `input` does not fit; refuses messages of other sessions, unsorted or
     /// unknown owners, and fewer than t shares (its own included) that open. Since t > L/2, a
     /// server that shows different keys to different clients, none of them on its side, fails here
-    /// with all but one group.
-    pub fn mask(&mut self, delivery: &[u8], input: &[u64]) -> Result<Vec<u8>> {
+    /// with all but one group. [`Error::Interrupted`] if `interrupt` says so.
+    pub fn mask(
+        &mut self,
+        delivery: &[u8],
+        input: &[u64],
+        interrupt: Interrupt,
+    ) -> Result<Vec<u8>> {
         let packed = Zeroizing::new(self.params.layout.pack(input)?);
         let hash = keys::hash("input", &[&packed]);
         if self.input.is_some_and(|masked| masked != hash) {
@@ -183,6 +192,7 @@ impl Client {
         let mut senders = Vec::with_capacity(entries.len());
         let mut held = Vec::with_capacity(entries.len() + 1);
         for (owner, entry) in message::ids(entries)?.into_iter().zip(entries) {
+            check(interrupt)?;
             let peer = peers
                 .binary_search_by_key(&owner, |p| p.id)
                 .map_err(|_| Error::List { what: "it has a share of a client without keys" })?;
@@ -196,19 +206,20 @@ impl Client {
         self.params.enough(opened, "shares could be opened")?;
 
         let pair = |peer: &&Peer| {
+            check(interrupt)?;
             let agreed = keys::agree(&secrets.mask, &peer.mask)
                 .ok_or(Error::Key { from: Party::Server, client: peer.id.into() })?;
             Ok((peer.id, keys::pair_mask(&agreed, context, me, peer.id)))
         };
         let pairs: Vec<Result<_>> = senders.par_iter().with_min_len(8).map(pair).collect();
         let pairs: Vec<(u16, Key)> = pairs.into_iter().collect::<Result<_>>()?;
-        let mut sum = Sum::over(&self.params.layout, &pairs, |sum, (id, key)| {
+        let mut sum = Sum::over(&self.params.layout, &pairs, interrupt, |sum, (id, key)| {
             if *id < me {
                 sum.add_stream(key);
             } else {
                 sum.subtract_stream(key);
             }
-        });
+        })?;
         sum.add_stream(&keys::self_mask(&secrets.seed, context, me));
         sum.add_entries(input);
         let masked = self.params.layout.pack(&sum.entries())?;

@@ -1,5 +1,7 @@
 //! What secure aggregation refuses, and whom it names. No error carries a secret or an input.
 
+use crate::interrupt::Interrupt;
+
 /// Result of secure aggregation.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -136,6 +138,9 @@ pub enum Error {
         /// The dealer.
         client: usize,
     },
+    /// The call was stopped by [`interrupt::all`](crate::interrupt::all).
+    #[error("interrupted")]
+    Interrupted,
     /// A state blob that is damaged or of another study or client.
     #[error("the saved state cannot be used: {what}")]
     State {
@@ -144,7 +149,8 @@ pub enum Error {
     },
 }
 
-/// Every code: those of [`Error::code`], and `share` for a wrong share.
+/// Every code of a fault: those of [`Error::code`] except `interrupted`, which is no client's
+/// fault, and `share` for a wrong share.
 ///
 /// A saved server names a code by its place here, so new ones go to the end.
 pub(super) const CODES: [&str; 14] = [
@@ -183,6 +189,12 @@ impl Error {
             Self::TooFew { .. } | Self::Shares { .. } => "few",
             Self::Dealer { .. } => "dealer",
             Self::State { .. } => "state",
+            Self::Interrupted => "interrupted",
         }
     }
+}
+
+/// Whether a call may go on; [`Error::Interrupted`] if not.
+pub(super) fn check(interrupt: Interrupt) -> Result<()> {
+    interrupt.check().map_err(|_| Error::Interrupted)
 }

@@ -5,7 +5,9 @@ use chacha20::cipher::StreamCipher;
 use rayon::prelude::*;
 use zeroize::Zeroize;
 
+use super::error::{Result, check};
 use super::keys::keystream;
+use crate::interrupt::Interrupt;
 use crate::message::{Layout, mask};
 
 /// Keystream bytes made at a time: fits the first cache, and is whole blocks and whole lanes.
@@ -106,19 +108,24 @@ impl Sum {
     }
 
     /// Sum over `jobs`, in parallel when they are many. Wrapping sums do not depend on the order.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](super::Error::Interrupted) if `interrupt` says so.
     pub(super) fn over<J: Sync>(
         layout: &Layout,
         jobs: &[J],
+        interrupt: Interrupt,
         apply: impl Fn(&mut Self, &J) + Sync,
-    ) -> Self {
+    ) -> Result<Self> {
         let fold = |mut sum: Self, job: &J| {
+            check(interrupt)?;
             apply(&mut sum, job);
-            sum
+            Ok(sum)
         };
         jobs.par_iter()
             .with_min_len(16)
-            .fold(|| Self::new(layout), fold)
-            .reduce(|| Self::new(layout), |a, b| a.merge(&b))
+            .try_fold(|| Self::new(layout), fold)
+            .try_reduce(|| Self::new(layout), |a, b| Ok(a.merge(&b)))
     }
 }
 
@@ -241,7 +248,8 @@ mod tests {
             })
             .collect();
         let keys: Vec<[u8; 32]> = (0..40).map(|i| [i; 32]).collect();
-        let mut sum = Sum::over(&layout, &keys, |sum, key| sum.add_stream(key));
+        let add = |sum: &mut Sum, key: &_| sum.add_stream(key);
+        let mut sum = Sum::over(&layout, &keys, Interrupt::begin(), add).expect("no interrupt");
         sum.add_entries(&message);
         assert_ne!(sum.entries(), message);
         for key in &keys {

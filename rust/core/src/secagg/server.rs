@@ -1,5 +1,6 @@
 //! The server's half of the protocol (M10).
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rand_core::CryptoRng;
@@ -7,18 +8,19 @@ use rayon::prelude::*;
 use x25519_dalek::StaticSecret;
 use zeroize::Zeroizing;
 
-use super::error::{Error, Party, Result};
+use super::error::{Error, Party, Result, check};
 use super::keys::{self, Key, Public, SEALED, Secret};
 use super::mask::Sum;
 use super::message::{self, Kind, REVEAL_ENTRY};
 use super::{Params, shares};
+use crate::interrupt::Interrupt;
 
 /// The server in one session.
 ///
 /// Hand every message to [`receive`](Self::receive), and call [`close_step`](Self::close_step)
 /// when all have come or time is up; then deliver what it returns. After the fourth step,
-/// [`result`](Self::result) is the sum. A refused message or call changes nothing, so the caller
-/// may wait for more messages and close again.
+/// [`result`](Self::result) is the sum. A refused message and a refused or interrupted call change
+/// nothing, so the caller may wait for more messages and close again.
 pub struct Server {
     pub(super) params: Params,
     pub(super) nonce: [u8; 32],
@@ -220,52 +222,40 @@ impl Server {
     ///
     /// # Errors
     /// [`Error::TooFew`] or [`Error::Shares`] below the threshold, and then nothing has been learnt;
-    /// [`Error::Dealer`] if a client dealt false shares; [`Error::Order`] after the last step.
-    pub fn close_step(&mut self) -> Result<BTreeMap<usize, Vec<u8>>> {
-        self.step = match self.step {
+    /// [`Error::Dealer`] if a client dealt false shares; [`Error::Order`] after the last step;
+    /// [`Error::Interrupted`] if `interrupt` says so.
+    pub fn close_step(&mut self, interrupt: Interrupt) -> Result<BTreeMap<usize, Vec<u8>>> {
+        let messages;
+        (self.step, messages) = match self.step {
             Step::Advertise => {
                 self.params.enough(self.keys.len(), "clients sent keys")?;
-                self.context = self.params.context(&self.nonce, &self.key_list());
-                Step::Share
+                let keys = self.key_list();
+                let body = [self.nonce.as_slice(), &keys].concat();
+                let (study, to) = (self.params.study(), self.keys.keys());
+                let messages = send(Kind::Keys, &study, to, interrupt, |_| body.clone())?;
+                self.context = self.params.context(&self.nonce, &keys);
+                (Step::Share, messages)
             }
             Step::Share => {
                 self.params.enough(self.shares.len(), "clients sent shares")?;
-                Step::Mask
+                let (context, to) = (&self.context, self.shares.keys());
+                let body = |to| self.delivery(to);
+                (Step::Mask, send(Kind::Delivery, context, to, interrupt, body)?)
             }
             Step::Mask => {
                 self.params.enough(self.survivors.len(), "masked inputs arrived")?;
-                Step::Unmask
+                let list: Vec<u8> = self.survivors.iter().flat_map(|id| id.to_le_bytes()).collect();
+                let (context, to) = (&self.context, self.survivors.iter());
+                let body = |_| list.clone();
+                (Step::Unmask, send(Kind::Survivors, context, to, interrupt, body)?)
             }
             Step::Unmask => {
-                self.finish()?;
-                Step::Done
+                self.finish(interrupt)?;
+                (Step::Done, BTreeMap::new())
             }
             Step::Done => return Err(Error::Order { from: Party::Server }),
         };
-        Ok(self.messages())
-    }
-
-    /// The messages of the step closed last, once more: the same bytes, after
-    /// [`resume`](Self::resume) too. Empty before the first step is closed and after the last.
-    #[must_use]
-    pub fn messages(&self) -> BTreeMap<usize, Vec<u8>> {
-        match self.step {
-            Step::Advertise | Step::Done => BTreeMap::new(),
-            Step::Share => {
-                let body = [self.nonce.as_slice(), &self.key_list()].concat();
-                let study = self.params.study();
-                send(Kind::Keys, &study, self.keys.keys(), |_| body.clone())
-            }
-            Step::Mask => {
-                let to = self.shares.keys();
-                send(Kind::Delivery, &self.context, to, |to| self.delivery(to))
-            }
-            Step::Unmask => {
-                let list: Vec<u8> = self.survivors.iter().flat_map(|id| id.to_le_bytes()).collect();
-                let to = self.survivors.iter();
-                send(Kind::Survivors, &self.context, to, |_| list.clone())
-            }
-        }
+        Ok(messages)
     }
 
     /// The sum of the survivors' inputs, modulo each segment's power of two, and the survivors.
@@ -318,22 +308,22 @@ impl Server {
     }
 
     /// Rebuild one secret of every client that shared, and take all masks off the sum.
-    fn finish(&mut self) -> Result<()> {
-        let secrets = self.rebuild();
+    fn finish(&mut self, interrupt: Interrupt) -> Result<()> {
+        let secrets = self.rebuild(interrupt);
         if let Err(Error::Dealer { client }) = secrets {
             self.faults.insert((client, "dealer"));
         }
-        let masks = |(owner, secret): &(u16, Key)| self.masks_of(*owner, secret);
+        let masks = |(owner, secret): &(u16, Key)| self.masks_of(*owner, secret, interrupt);
         let masks: Vec<Result<_>> = secrets?.par_iter().map(masks).collect();
         let masks: Vec<Vec<(bool, Key)>> = masks.into_iter().collect::<Result<_>>()?;
         let masks: Vec<(bool, Key)> = masks.into_iter().flatten().collect();
-        let mut sum = Sum::over(&self.params.layout, &masks, |sum, (added, key)| {
+        let mut sum = Sum::over(&self.params.layout, &masks, interrupt, |sum, (added, key)| {
             if *added {
                 sum.subtract_stream(key);
             } else {
                 sum.add_stream(key);
             }
-        });
+        })?;
         sum.add_entries(&self.sum.entries());
         self.total = Some(sum.entries());
         self.revealed.clear();
@@ -342,7 +332,7 @@ impl Server {
     }
 
     /// The one secret of each client that shared: b of survivors, s of dropouts.
-    fn rebuild(&self) -> Result<Vec<(u16, Key)>> {
+    fn rebuild(&self, interrupt: Interrupt) -> Result<Vec<(u16, Key)>> {
         let need = self.params.threshold;
         let revealed = |owner| self.revealed.get(&owner).map_or(&[][..], Vec::as_slice);
         // Before anything is rebuilt: below the threshold nothing shall be learnt.
@@ -358,9 +348,16 @@ impl Server {
         // By holders: one that withholds some shares must not make all weights be found anew.
         let mut known: HashMap<Vec<u16>, Vec<u16>> = HashMap::new();
         for (&owner, dealt) in &self.shares {
+            check(interrupt)?;
             let used = &revealed(owner)[..need];
             let holders: Vec<u16> = used.iter().map(|(holder, _)| holder + 1).collect();
-            let weights = known.entry(holders).or_insert_with_key(|points| shares::weights(points));
+            let weights = match known.entry(holders) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => {
+                    let weights = shares::weights(entry.key(), interrupt)?;
+                    entry.insert(weights)
+                }
+            };
             let secret = shares::combine(weights, used.iter().map(|(_, share)| &**share));
             let secret: Key = shares::bytes(&*secret);
             let right = match self.secret_of(owner) {
@@ -380,13 +377,14 @@ impl Server {
     }
 
     /// Keys of the masks still in the sum on account of `owner`, and whether they were added.
-    fn masks_of(&self, owner: u16, secret: &Key) -> Result<Vec<(bool, Key)>> {
+    fn masks_of(&self, owner: u16, secret: &Key, interrupt: Interrupt) -> Result<Vec<(bool, Key)>> {
         if self.secret_of(owner) == Secret::Seed {
             let key = keys::self_mask(secret, &self.context, owner);
             return Ok(vec![(true, key)]);
         }
         let secret = StaticSecret::from(**secret);
         let pair = |&survivor: &u16| {
+            check(interrupt)?;
             let client = survivor.into();
             let from = Party::Client(client);
             let public = self.keys.get(&survivor);
@@ -404,13 +402,15 @@ fn send<'a>(
     kind: Kind,
     session: &[u8; 32],
     to: impl Iterator<Item = &'a u16>,
+    interrupt: Interrupt,
     body: impl Fn(u16) -> Vec<u8>,
-) -> BTreeMap<usize, Vec<u8>> {
+) -> Result<BTreeMap<usize, Vec<u8>>> {
     let message = |&id: &u16| {
+        check(interrupt)?;
         let body = body(id);
         let mut message = message::begin(kind, id, session, body.len());
         message.extend_from_slice(&body);
-        (id.into(), message::finish(message))
+        Ok((id.into(), message::finish(message)))
     };
     to.map(message).collect()
 }

@@ -10,6 +10,9 @@
 
 use zeroize::{Zeroize, Zeroizing};
 
+use super::error::{Result, check};
+use crate::interrupt::Interrupt;
+
 /// The low bits of x^16 + x^12 + x^3 + x + 1, which is primitive.
 const MODULUS: u16 = 0x100b;
 
@@ -66,13 +69,17 @@ pub(super) fn evaluate<const N: usize>(
 /// ```text
 /// w_j = Π_{m ≠ j} x_m / (x_m - x_j)
 /// ```
-pub(super) fn weights(points: &[u16]) -> Vec<u16> {
+///
+/// # Errors
+/// [`Error::Interrupted`](super::Error::Interrupted) if `interrupt` says so.
+pub(super) fn weights(points: &[u16], interrupt: Interrupt) -> Result<Vec<u16>> {
     let weight = |&own: &u16| {
+        check(interrupt)?;
         let others = points.iter().filter(|&&other| other != own);
         let (above, below) = others.fold((1, 1), |(above, below), &other| {
             (multiply(above, other), multiply(below, other ^ own))
         });
-        multiply(above, invert(below))
+        Ok(multiply(above, invert(below)))
     };
     points.iter().map(weight).collect()
 }
@@ -119,6 +126,10 @@ pub(super) fn bytes<const M: usize>(words: &[u16]) -> Zeroizing<[u8; M]> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn weights(points: &[u16]) -> Vec<u16> {
+        super::weights(points, Interrupt::begin()).expect("no interrupt")
+    }
 
     /// Schoolbook: multiply as polynomials over GF(2), then divide by the modulus.
     fn multiply_slowly(a: u16, b: u16) -> u16 {

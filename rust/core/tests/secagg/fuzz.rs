@@ -1,6 +1,7 @@
 //! No bytes make a parser panic. `FEDRANK_FUZZ_CASES` sets the number of inputs per test.
 
 use super::session::*;
+use fedrank_core::Interrupt;
 use fedrank_core::secagg::{Client, Error, Params, Server, sender_of, survivors_of};
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -42,7 +43,7 @@ static SERVER_STATES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         // Client 1 is at fault.
         assert!(server.receive(1, &[]).is_err());
         states.push(server.state().to_vec());
-        server.close_step().unwrap();
+        server.close_step(Interrupt::begin()).unwrap();
     }
     states.push(server.state().to_vec());
     states
@@ -136,7 +137,7 @@ proptest! {
                 let _ = server.receive(c, &bytes);
                 prop_assert_eq!(server.receive(c, &SAID.up[&(step, c)]), Ok(()));
             }
-            prop_assert!(server.close_step().is_ok());
+            prop_assert!(server.close_step(Interrupt::begin()).is_ok());
         }
         prop_assert_eq!(server.result(), Ok((plain_sum(&PARAMS, &INPUTS, &[0, 1, 2]), vec![0, 1, 2])));
     }
@@ -165,7 +166,7 @@ proptest! {
                     let message = LOSING.up.get(&(step, c)).map_or(&[][..], Vec::as_slice);
                     let _ = server.receive(c, message);
                 }
-                let _ = (server.messages(), server.close_step(), server.result(), server.faults());
+                let _ = (server.close_step(Interrupt::begin()), server.result(), server.faults());
                 prop_assert!(Server::resume(PARAMS.clone(), &server.state()).is_ok());
             }
         }

@@ -1,6 +1,7 @@
 //! What a hostile server asks for in vain, and what a hostile client cannot spoil.
 
 use super::session::*;
+use fedrank_core::Interrupt;
 use fedrank_core::secagg::{Client, Error, Params, Party};
 
 const SHAPE: [(usize, u32); 2] = [(4, 9), (2, 40)];
@@ -96,13 +97,16 @@ fn false_lists_of_keys_are_refused() {
     ];
     for (name, code, change) in cases {
         let wrong = tamper(&right, change);
-        assert_eq!(client.share(&wrong).unwrap_err().code(), code, "{name}");
+        assert_eq!(client.share(&wrong, Interrupt::begin()).unwrap_err().code(), code, "{name}");
     }
     // Nothing was spoilt; and once answered, no other list is.
-    assert_eq!(client.share(&right), Ok(said.up[&(Step::Share, 0)].clone()));
+    assert_eq!(client.share(&right, Interrupt::begin()), Ok(said.up[&(Step::Share, 0)].clone()));
     let other_nonce = tamper(&right, |b| b[0] ^= 1);
-    assert_eq!(client.share(&other_nonce), Err(Error::Conflict { from: Party::Server }));
-    assert_eq!(client.share(&right), Ok(said.up[&(Step::Share, 0)].clone()));
+    assert_eq!(
+        client.share(&other_nonce, Interrupt::begin()),
+        Err(Error::Conflict { from: Party::Server })
+    );
+    assert_eq!(client.share(&right, Interrupt::begin()), Ok(said.up[&(Step::Share, 0)].clone()));
 }
 
 #[test]
@@ -123,7 +127,8 @@ fn false_deliveries_are_refused() {
         }),
     ];
     for (name, code, change) in cases {
-        let refused = client.mask(&tamper(&right, change), &inputs[0]).unwrap_err();
+        let refused =
+            client.mask(&tamper(&right, change), &inputs[0], Interrupt::begin()).unwrap_err();
         assert_eq!(refused.code(), code, "{name}");
     }
     // Shares that do not open are absent: of four, two may be bad, for with one's own three remain.
@@ -133,26 +138,29 @@ fn false_deliveries_are_refused() {
         })
     };
     let few = Error::TooFew { what: "shares could be opened", got: 2, need: 3 };
-    assert_eq!(client.mask(&spoil(3), &inputs[0]), Err(few));
-    assert!(client.mask(&spoil(2), &inputs[0]).is_ok());
+    assert_eq!(client.mask(&spoil(3), &inputs[0], Interrupt::begin()), Err(few));
+    assert!(client.mask(&spoil(2), &inputs[0], Interrupt::begin()).is_ok());
     // Two inputs under the same masks would show their difference.
     let conflict = Err(Error::Conflict { from: Party::Server });
-    assert_eq!(client.mask(&spoil(2), &inputs[1]), Err(Error::SecondInput));
-    assert_eq!(client.mask(&right, &inputs[0]), conflict);
+    assert_eq!(client.mask(&spoil(2), &inputs[1], Interrupt::begin()), Err(Error::SecondInput));
+    assert_eq!(client.mask(&right, &inputs[0], Interrupt::begin()), conflict);
     let mut again = Client::resume(study(), &client.state()).unwrap();
     // A saved state does not remember the input, only the reply: a second input is not masked.
-    assert_eq!(again.mask(&spoil(2), &inputs[1]), client.mask(&spoil(2), &inputs[0]));
-    assert_eq!(again.mask(&right, &inputs[0]), conflict);
+    assert_eq!(
+        again.mask(&spoil(2), &inputs[1], Interrupt::begin()),
+        client.mask(&spoil(2), &inputs[0], Interrupt::begin())
+    );
+    assert_eq!(again.mask(&right, &inputs[0], Interrupt::begin()), conflict);
 }
 
 #[test]
 fn inputs_that_do_not_fit_are_refused_without_their_value() {
     let (mut client, said, _) = client_after(1);
     let delivery = &said.down[&(Step::Share, 0)];
-    let error = client.mask(delivery, &[0, 777_777, 0, 0, 0, 0]).unwrap_err();
+    let error = client.mask(delivery, &[0, 777_777, 0, 0, 0, 0], Interrupt::begin()).unwrap_err();
     assert_eq!((error.code(), error.to_string().contains("777777")), ("input", false));
-    assert_eq!(client.mask(delivery, &[0; 5]).unwrap_err().code(), "input");
-    assert!(client.mask(delivery, &[0; 6]).is_ok());
+    assert_eq!(client.mask(delivery, &[0; 5], Interrupt::begin()).unwrap_err().code(), "input");
+    assert!(client.mask(delivery, &[0; 6], Interrupt::begin()).is_ok());
 }
 
 fn ids(list: &[u16]) -> Vec<u8> {
@@ -237,7 +245,7 @@ fn tell_two_stories(others: &Params, list: impl Fn(usize, &mut Vec<u8>)) {
     for (c, client) in members.iter_mut().enumerate().take(4) {
         let mut shown = said.down[&(Step::Advertise, c)].clone();
         shown[4..36].copy_from_slice(&client.advertise()[4..36]);
-        dealt.push(client.share(&tamper(&shown, |b| list(c, b))).unwrap());
+        dealt.push(client.share(&tamper(&shown, |b| list(c, b)), Interrupt::begin()).unwrap());
     }
     for (c, client) in members.iter_mut().enumerate().take(4) {
         let body = (0..4).filter(|&owner| owner != c).flat_map(|owner| {
@@ -250,7 +258,7 @@ fn tell_two_stories(others: &Params, list: impl Fn(usize, &mut Vec<u8>)) {
         let header = [&[1, 4, c as u8, 0], &dealt[c][4..36], &[0; 4]].concat();
         let delivery = tamper(&header, |b| *b = body.collect());
         let few = Error::TooFew { what: "shares could be opened", got: 2, need: 3 };
-        assert_eq!(client.mask(&delivery, &inputs[c]), Err(few));
+        assert_eq!(client.mask(&delivery, &inputs[c], Interrupt::begin()), Err(few));
     }
 }
 

@@ -1,6 +1,7 @@
 //! A whole session in process, on fixed randomness, with a hook on every message.
 
 use chacha20::ChaCha20Rng;
+use fedrank_core::Interrupt;
 use fedrank_core::message::{Layout, Segment};
 use fedrank_core::secagg::{Client, Params, Result, Server};
 use rand_core::SeedableRng;
@@ -86,8 +87,8 @@ pub(crate) fn answer(
 ) -> Result<Vec<u8>> {
     match step {
         Step::Advertise => Ok(client.advertise()),
-        Step::Share => client.share(request),
-        Step::Mask => client.mask(request, input),
+        Step::Share => client.share(request, Interrupt::begin()),
+        Step::Mask => client.mask(request, input, Interrupt::begin()),
         Step::Unmask => client.unmask(request),
     }
 }
@@ -112,7 +113,7 @@ pub(crate) fn run(
                 }
             }
         }
-        down = match server.close_step() {
+        down = match server.close_step(Interrupt::begin()) {
             Ok(down) => down,
             Err(error) => return (Err(error), server, said),
         };

@@ -2,6 +2,7 @@
 
 use super::session::*;
 use chacha20::ChaCha20Rng;
+use fedrank_core::Interrupt;
 use fedrank_core::secagg::{self, Client, Error, Params, Party, Server};
 use proptest::prelude::*;
 use rand_core::SeedableRng;
@@ -63,7 +64,7 @@ fn golden_session() {
                 server.receive(c, &message).unwrap();
             }
         }
-        down = server.close_step().unwrap();
+        down = server.close_step(Interrupt::begin()).unwrap();
         for (i, (c, message)) in down.iter().enumerate() {
             assert_eq!(*message, unhex(&golden[reply][i]), "{reply} for client {c}");
         }
@@ -109,10 +110,10 @@ fn damage_on_the_way_up_is_refused_by_name_and_harms_nobody() {
             server.receive(c, &message).unwrap();
             server.receive(c, &message).unwrap();
         }
-        down = server.close_step().unwrap();
+        down = server.close_step(Interrupt::begin()).unwrap();
     }
     assert_eq!(server.result(), Ok((plain_sum(&params, &inputs, &[0, 1, 2]), vec![0, 1, 2])));
-    assert_eq!(server.close_step().unwrap_err().code(), "order");
+    assert_eq!(server.close_step(Interrupt::begin()).unwrap_err().code(), "order");
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn damaged_server_states_are_refused() {
         for other in other_params() {
             assert_eq!(Server::resume(other, &state).unwrap_err().code(), "state");
         }
-        server.close_step().unwrap();
+        server.close_step(Interrupt::begin()).unwrap();
     }
     // A state of the other party.
     let client = clients(&params, 32).remove(0).state();
@@ -198,7 +199,7 @@ fn server_states_that_end_early_are_refused() {
             let cut = reseal([&state[..n], &[0; 4]].concat());
             assert_eq!(Server::resume(params.clone(), &cut).unwrap_err().code(), "state");
         }
-        server.close_step().unwrap();
+        server.close_step(Interrupt::begin()).unwrap();
     }
 }
 
@@ -263,7 +264,10 @@ fn messages_of_other_sessions_and_studies_are_foreign() {
     let mut fresh = clients(&params, 28);
     // Another session's keys do not hold one's own.
     let keys = &old.down[&(Step::Advertise, 0)];
-    assert_eq!(fresh[0].share(keys).unwrap_err(), Error::Key { from: Party::Server, client: 0 });
+    assert_eq!(
+        fresh[0].share(keys, Interrupt::begin()).unwrap_err(),
+        Error::Key { from: Party::Server, client: 0 }
+    );
 
     // Any parameter that differs makes another study.
     for other in other_params() {
@@ -273,7 +277,10 @@ fn messages_of_other_sessions_and_studies_are_foreign() {
             super::session::server(&params, 0).receive(0, &hello),
             Err(Error::Foreign { from })
         );
-        assert_eq!(clients(&other, 27)[0].share(keys), Err(Error::Foreign { from: Party::Server }));
+        assert_eq!(
+            clients(&other, 27)[0].share(keys, Interrupt::begin()),
+            Err(Error::Foreign { from: Party::Server })
+        );
     }
 }
 
@@ -300,7 +307,7 @@ fn late_inputs_are_discarded_and_early_messages_refused() {
                 server.receive(c, &message).unwrap();
             }
         }
-        down = server.close_step().unwrap();
+        down = server.close_step(Interrupt::begin()).unwrap();
         if step >= Step::Mask {
             assert_eq!(server.receive(3, &late), Err(Error::Late { from }));
         }
@@ -361,7 +368,7 @@ proptest! {
                     },
                 }
             }
-            match server.close_step() {
+            match server.close_step(Interrupt::begin()) {
                 Ok(next) => {
                     prop_assert!(arrived.len() >= 4);
                     if step < Step::Unmask {

@@ -33,10 +33,10 @@ const KINDS: [Kind; 4] = [Kind::Advertise, Kind::Shares, Kind::Masked, Kind::Rev
 impl Server {
     /// Everything this server knows, to go on with in another process.
     ///
-    /// Save it after [`close_step`](Self::close_step) and before the messages leave; a resumed
-    /// server gives them again by [`messages`](Self::messages). A server taken back to before it
-    /// closed a step might close it with other clients, and the clients would refuse that. In the
-    /// last step the state holds shares of secrets: keep it private.
+    /// Save it after [`close_step`](Self::close_step) and before the messages leave, and keep the
+    /// messages with it. A server taken back to before it closed a step might close it with other
+    /// clients, and the clients would refuse that. In the last step the state holds shares of
+    /// secrets: keep it private.
     #[must_use]
     pub fn state(&self) -> Zeroizing<Vec<u8>> {
         let sum = self.total.clone().unwrap_or_else(|| self.sum.entries());
