@@ -25,7 +25,7 @@ fn sample(c: &mut Criterion) {
                 });
             });
         }
-        // Sixteen bits a digit, a stream a row, as the sampler draws them; one thread.
+        // Sixteen bits per digit, one stream per row, as the sampler draws them; one thread.
         let mut bits = vec![0_u8; 2 * n];
         group.bench_with_input(BenchmarkId::new("keystream", n), &n, |b, _| {
             b.iter(|| (0..rows as u64).for_each(|row| stream([1; 32], row).fill_bytes(&mut bits)));

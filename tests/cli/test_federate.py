@@ -39,7 +39,7 @@ def of(*names):
 
 @pytest.fixture
 def files(tmp_path):
-    """A PrefLib file a client; one of them numbers the alternatives the other way round."""
+    """One PrefLib file per client; one of them numbers the alternatives the other way round."""
     paths = [write_soc(tmp_path / f"{name}.soc", LABELS, RANKINGS[name]) for name in SIZES]
     back = [tuple(reversed(ranking)) for ranking in RANKINGS["east"]]
     write_soc(tmp_path / "east.soc", tuple(reversed(LABELS)), back)
@@ -102,7 +102,7 @@ def test_quantized_borda_sums_one_admissible_place_a_client(files):
 
 @pytest.mark.parametrize("low_bits", [0, 1])
 def test_lehmer_decodes_a_digit_that_the_sum_admits(tmp_path, low_bits):
-    rankings = draw(5, 70)  # one a client, so that each has one digit to send
+    rankings = draw(5, 70)  # one per client, so that each has one digit to send
     files = [write_soc(tmp_path / f"{i}.soc", LABELS, [r]) for i, r in enumerate(rankings)]
     found = federate(*files, "--method", "lehmer", "--low-bits", low_bits)
     messages = [reference.lehmer_message(reference.encode(r), low_bits) for r in rankings]

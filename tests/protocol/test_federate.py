@@ -421,7 +421,7 @@ def test_the_center_of_mallows_data_is_recovered(dropouts):
     data = Mallows(0.6, center=center).sample(500, rng=1)
     clients = [data[50 * c : 50 * c + 50] for c in range(10)]
     result = federate(clients, "borda", phi=0.6, dropouts=dropouts, rng=2)
-    # About 45 rankings a client recover it wholly (M12); a few pairs may be off.
+    # About 45 rankings per client recover it wholly (M12); a few pairs may be off.
     assert kendall_distance(result.consensus, center) <= 5
     lehmer = federate(clients, "lehmer", dropouts=dropouts, rng=2)
     # A tenth of a pair an item at most; a random ranking is 239,000 off.

@@ -68,7 +68,7 @@ def test_sums_are_exact_whatever_the_widths(study, inputs):
 
 
 def test_sums_are_taken_modulo_the_width():
-    # Two bits an entry; nobody can tell 3 + 3 + 0 from 2.
+    # Two bits per entry; nobody can tell 3 + 3 + 0 from 2.
     study = Study(Borda(2, 3))
     assert Session(study.round(0), [[3, 0], [3, 1], [0, 1]]).finish()[0] == [2, 2]
 
@@ -291,7 +291,7 @@ def test_no_secret_is_in_a_repr_or_an_error(name):
 
 
 def test_masked_messages_are_uniform_and_two_runs_independent():
-    # 16 bits an entry and 12 clients: 96,000 bytes a run, 375 for each value. Failing by chance
+    # 16 bits per entry and 12 clients: 96,000 bytes per run, 375 for each value. Failing by chance
     # is likely once in 10^11 runs for each of the four tests.
     n, clients = 4000, 12
     scheme = Borda(n, clients)

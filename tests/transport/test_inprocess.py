@@ -1,4 +1,4 @@
-"""The transport in process: who answers, who has vanished, and what the seed decides."""
+"""The transport in process: who answers, who has vanished, and what a seed repeats."""
 
 import pytest
 
@@ -56,7 +56,7 @@ def test_in_the_clear_only_the_step_mask_carries_anything():
         assert all(bool(reply) == (step == "mask") for reply in replies.values())
 
 
-def test_messages_depend_on_the_seed_and_keys_do_not():
+def test_one_seed_gives_the_same_messages_but_fresh_keys():
     assert in_the_clear(bytes(32)) == in_the_clear(bytes(32))
     first, second = (
         InProcess(STUDY, CLIENTS, bytes(32)).exchange(Step(0, 0, "advertise"), EVERYBODY)

@@ -57,7 +57,7 @@ class Store:
         Raises
         ------
         ValueError
-            If another process holds it, or it cannot be held.
+            If another process holds the lock, or the folder does not support locks.
         """
         try:
             import fcntl  # noqa: PLC0415  not on all systems

@@ -52,7 +52,7 @@ fn rosters_from_two_to_fifty() {
 fn a_roster_above_255() {
     let params = params(300, Some(151), &[(5, 20)]);
     let inputs = inputs(&params, 5);
-    // Most leave at once, since the work grows with the square of the rest; then one a step.
+    // Most leave at once, since the work grows with the square of the rest; then one per step.
     let lost = |c| match c {
         270..=272 => Some(STEPS[c - 269]),
         _ => (c < 260 && c % 2 == 1).then_some(Step::Advertise),
