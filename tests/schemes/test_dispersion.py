@@ -229,7 +229,7 @@ def test_other_survivors_leave_phi_out(secure):
 
 
 def test_too_many_rankings_are_refused_before_the_first_round():
-    with pytest.raises(ValueError, match="client 2 has 70000 rankings"):
+    with pytest.raises(ValueError, match="client 2: 70000 rankings"):
         federate([[[0, 1]], [[0, 1]], [[0, 1]] * 70_000], fit_phi=True)
     with pytest.raises(ValueError, match="fit_phi must be True or False"):
         federate([[[0, 1]]] * 3, fit_phi="yes")
