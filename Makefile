@@ -36,6 +36,7 @@ lint: .venv/built docs ## check formatting, clippy, ruff, mypy, stubtest and the
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy tests/helpers/lazy_modules.py
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest fedrank._core
 
 docs: .venv/built ## build the site in out/site; a warning is an error
