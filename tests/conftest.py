@@ -10,7 +10,7 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `from helpers import …`
 
-settings.register_profile("here", deadline=None, max_examples=50)
+settings.register_profile("here", deadline=None, max_examples=25)  # CI tries twice as many
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
