@@ -25,7 +25,19 @@ use crate::rankings::{Rankings, first_error, rows_a_task};
 /// # Ok::<(), fedrank_core::Error>(())
 /// ```
 pub fn encode(ranks: &[u32]) -> Result<Vec<u32>> {
-    encode_rows(Rankings::new(ranks, ranks.len())?, Interrupt::begin())
+    let rankings = Rankings::new(ranks, ranks.len())?;
+    let mut code = vec![0; ranks.len()];
+    encode_row(&mut RankSet::new(rankings.n()), ranks, &mut code);
+    Ok(code)
+}
+
+fn encode_row(seen: &mut RankSet, ranks: &[u32], code: &mut [u32]) {
+    let mut digits = code.iter_mut();
+    seen.count_greater(ranks.iter().copied(), |greater| {
+        if let Some(digit) = digits.next() {
+            *digit = greater;
+        }
+    });
 }
 
 /// Lehmer codes of every row, in parallel.
@@ -40,12 +52,7 @@ pub fn encode_rows(rankings: Rankings<'_>, interrupt: Interrupt) -> Result<Vec<u
         || RankSet::new(n),
         |seen, (row, code)| {
             interrupt.check()?;
-            let mut digits = code.iter_mut();
-            seen.count_greater(row.iter().copied(), |greater| {
-                if let Some(digit) = digits.next() {
-                    *digit = greater;
-                }
-            });
+            encode_row(seen, row, code);
             Ok(())
         },
     )?;
