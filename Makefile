@@ -11,8 +11,9 @@ SOURCES := $(shell find rust python -name '*.rs' -o -name '*.toml' 2>/dev/null) 
 FUZZ := cargo test --release --package fedrank-core --test secagg --
 INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
 
-# One worker per core; the tests of a file stay together, so that what they share is made once.
-PYTEST := $(BIN)/pytest --numprocesses=logical --dist=loadfile
+# One worker per core; the tests of a file stay together, so that what they share is made once, and
+# files begin in the order of tests/conftest.py.
+PYTEST := $(BIN)/pytest --numprocesses=logical --dist=loadfile --no-loadscope-reorder
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12

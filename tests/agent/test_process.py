@@ -88,6 +88,15 @@ def test_an_agent_killed_between_steps_goes_on_where_it_was(tmp_path, started):
     assert all(not file.stat().st_mode & 0o077 for file in private if file.suffix != ".log")
 
 
+def test_an_agent_that_is_told_to_end_takes_its_socket_with_it(tmp_path, started):
+    config = configured(tmp_path / "east")
+    process = started(config)
+    assert f"agent of east: {config.socket}" in process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 0
+    assert not config.socket.exists()
+
+
 def test_two_processes_cannot_hold_one_store(tmp_path, started):
     config = configured(tmp_path / "east")
     started(config)

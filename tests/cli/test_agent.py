@@ -26,7 +26,7 @@ def test_the_log_has_a_size_that_no_asker_can_exceed(tmp_path, python):
         "from fedrank.agent.socket import respond\n"
         "from fedrank.cli import agent as command\n"
         "command.LOG_BYTES = 2000\n"
-        "command.agents.serve = lambda made: [respond(made, b'{}') for _ in range(100)]\n"
+        "command.agents.serve = lambda made, ready: [respond(made, b'{}') for _ in range(100)]\n"
         f"command.run(Path({str(file)!r}))\n"
     )
     done = python(code)
@@ -70,6 +70,14 @@ def test_new_run_preview_forget_ledger(tmp_path):
     assert STUDY.digest in refused(again)
     strange = run("agent", "new", study, "--name", "up", "--rankings", votes)
     assert "--name up is not in the roster: north, east, south, west" in refused(strange)
+
+
+def test_the_ledger_of_an_agent_that_never_ran_is_no_new_folder(tmp_path):
+    folder = configured(tmp_path).folder
+    file = tmp_path / "agent.toml"
+    file.write_text('name = "east"\nrankings = "votes.csv"\n[policy]\nstudies = []\n')
+    assert "no agent has run" in refused(run("agent", "ledger", "--config", file))
+    assert not folder.exists()
 
 
 def test_a_file_where_the_socket_should_be_is_left_alone(tmp_path):

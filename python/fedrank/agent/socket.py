@@ -8,7 +8,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -100,7 +100,7 @@ def listens(path: Path) -> bool:
     return True
 
 
-def serve(agent: Agent) -> None:
+def serve(agent: Agent, ready: Callable[[], None] | None = None) -> None:
     """Answer on the configured socket until the process is told to stop.
 
     The socket is readable and writable for its owner only. A service manager may open it
@@ -111,9 +111,13 @@ def serve(agent: Agent) -> None:
     ----------
     agent : Agent
         Who answers.
+    ready : callable, optional
+        Called once the socket is open.
     """
     with listening(agent.config.socket) as server:
         log.info("listening on %s", agent.config.socket)
+        if ready is not None:
+            ready()
         while True:
             connection, _ = server.accept()
             with connection:

@@ -2,6 +2,8 @@
 
 import json
 import logging
+import signal
+import sys
 import time
 from collections.abc import Sequence
 from logging.handlers import RotatingFileHandler
@@ -97,8 +99,10 @@ def run(config: ConfigOption = Path("agent.toml")) -> None:
         format="%(asctime)s %(levelname)s %(message)s",
         level=logging.INFO,
     )
-    typer.echo(output.printable(f"agent of {settings.name}: {settings.socket}"))
-    agents.serve(agent)
+    # A service manager's signal must not leave the socket behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    line = output.printable(f"agent of {settings.name}: {settings.socket}")
+    agents.serve(agent, lambda: typer.echo(line))
 
 
 @app.command()
@@ -193,7 +197,10 @@ def ledger(
     config: ConfigOption = Path("agent.toml"), as_document: output.JsonOption = False
 ) -> None:
     """List the rounds that got a masked input, also those of runs that failed later."""
-    lines = Store(read_config(config).folder).ledger()
+    folder = read_config(config).folder
+    if not folder.is_dir():
+        raise ValueError(f"{folder}: there is no such folder: no agent has run from {config} yet")
+    lines = Store(folder).ledger()
     if as_document:
         typer.echo(json.dumps(lines))
         return

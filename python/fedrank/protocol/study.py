@@ -295,8 +295,12 @@ def as_roster(roster: Iterable[str] | None, clients: int) -> tuple[str, ...]:
         raise ValueError(
             f"the roster has {len(names)} clients but the method is made for {clients}"
         )
-    if not all(isinstance(name, str) for name in names) or len(set(names)) != clients:
-        raise ValueError("the roster must name every client once, as text")
+    for client, name in enumerate(names):
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"client {client} of the roster needs a name, as text, not {name!r}")
+    if len(set(names)) != clients:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the roster names {twice!r} twice: every client needs its own name")
     return names
 
 
