@@ -57,7 +57,7 @@ def agents(tmp_path):
 def test_kemeny_and_phi_behind_agents_are_those_of_one_process(agents):
     found = conduct(STUDY, agents, rng=5, run=1)
     expected = federate(DATA, STUDY.method, threshold=3, fit_phi=True, rng=5)
-    assert found.consensus.ranks.tobytes() == expected.consensus.ranks.tobytes()
+    assert found.ranks.tobytes() == expected.ranks.tobytes()
     assert found.fit == expected.fit
     assert [each.round.stage for each in found.rounds] == [
         each.round.stage for each in expected.rounds

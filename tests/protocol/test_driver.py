@@ -25,7 +25,7 @@ def test_conducting_over_a_transport_is_federating(name):
     study = METHODS[name]
     found = conduct(study, clients(study), rng=9)
     expected = federate(CLIENTS, study.method, fit_phi=study.fit_phi, rng=9)
-    assert found.consensus.ranks.tobytes() == expected.consensus.ranks.tobytes()
+    assert found.ranks.tobytes() == expected.ranks.tobytes()
     assert found.fit == expected.fit
     assert found.bytes_up.tolist() == expected.bytes_up.tolist()
     assert found.study == study
@@ -91,7 +91,7 @@ def test_a_later_round_is_not_opened_over_other_survivors():
     assert [each.survivors for each in found.rounds] == [[0, 1, 2, 3], []]
     assert "unmask" not in found.rounds[1].seconds
     borda = federate(CLIENTS, "borda", max_samples=10, rng=9)
-    assert found.consensus.ranks.tolist() == borda.consensus.ranks.tolist()
+    assert found.ranks.tolist() == borda.ranks.tolist()
 
 
 def test_later_rounds_ask_the_survivors_of_the_first_only():

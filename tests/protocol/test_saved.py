@@ -17,7 +17,7 @@ from helpers.runs import CLIENTS, METHODS, ROSTER, STUDY, clients
 
 
 def same(a, b):
-    assert a.consensus.ranks.tobytes() == b.consensus.ranks.tobytes()
+    assert a.ranks.tobytes() == b.ranks.tobytes()
     assert (a.survivors, a.dropped, a.fit, a.note) == (b.survivors, b.dropped, b.fit, b.note)
     assert [each.round for each in a.rounds] == [each.round for each in b.rounds]
     assert a.bytes_up.tolist() == b.bytes_up.tolist()
@@ -181,7 +181,7 @@ class Sockets:
         return replies
 
 result = conduct(study, Sockets(), rng=3, run=1, save=folder / "run.state")
-print(result.consensus.ranks.tolist(), len(result.rounds))
+print(result.ranks.tolist(), len(result.rounds))
 """
 
 
@@ -229,7 +229,7 @@ def test_a_server_that_is_killed_goes_on_with_agents_as_processes(tmp_path, kill
         done = serve(0)
         assert done.returncode == 0, done.stderr
         expected = federate(CLIENTS, study.method, fit_phi=True, rng=3)
-        told = f"{expected.consensus.ranks.tolist()} {len(expected.rounds)}\n"
+        told = f"{expected.ranks.tolist()} {len(expected.rounds)}\n"
         assert done.stdout == told
     finally:
         for agent in agents:

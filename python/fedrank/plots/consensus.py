@@ -78,9 +78,8 @@ def consensus(
             )
         if not isinstance(clients, Mapping):
             names = list(result.study.roster)
-        names = [names[client] for client in result.survivors]
-        data = [data[client] for client in result.survivors]
-        found = result.consensus
+        names = [name for name, summed in zip(names, result.in_sum, strict=True) if summed]
+        data = [each for each, summed in zip(data, result.in_sum, strict=True) if summed]
     labels = same_items(found, *data)
     ranks = as_rankings(cast(ArrayLike, found))
     if len(ranks) != 1:
@@ -250,9 +249,8 @@ def named(clients: Clients) -> tuple[list[str], list[Rankings]]:
     else:
         given = as_list(clients, "clients")
         names = [str(client) for client in range(len(given))]
-    data = [as_client(client, each, Rankings) for client, each in enumerate(given)]
-    check_clients(data)
-    return names, data
+    data = [as_client(name, each, Rankings) for name, each in zip(names, given, strict=True)]
+    return names, check_clients(data, names)
 
 
 def own_consensus(data: Sequence[Rankings]) -> NDArray[np.int32]:

@@ -192,7 +192,7 @@ def test_a_killed_server_app_goes_on_in_the_next_run(tmp_path, monkeypatch, caps
     assert "going on with the run" in capsys.readouterr().out
     result = json.loads((tmp_path / "results" / "22.json").read_text())
     assert (result["run"], result["flower_run"]) == (21, 22)
-    expected = federate(DATA, STUDY.method, rng=9).consensus
+    expected = federate(DATA, STUDY.method, rng=9)
     assert [row["item"] for row in result["consensus"]] == list(expected.labels)
     assert list(tmp_path.rglob("*.state*")) == []
 
