@@ -321,9 +321,7 @@ def mean_score(rankings, clients, splits):
     return np.mean(
         [
             kemeny_score(
-                federate(
-                    rankings.split(clients, rng=seed), "lehmer", secure=False, rng=seed
-                ),
+                federate(rankings.split(clients, rng=seed), "lehmer", secure=False, rng=seed),
                 rankings,
             )
             for seed in range(splits)

@@ -336,16 +336,22 @@ def test_labels_arrive_in_the_consensus():
     assert federate([[[2, 0, 1]]] * 3, phi=0.05).labels == (1, 2, 0)
 
 
-def test_labels_that_differ_are_refused_and_align_is_named():
+def test_labels_decide_in_whatever_order_they_are():
     ours = Rankings([[0, 1, 2]], items="abc")
-    theirs = Rankings([[0, 1, 2]], items="acb")
-    with pytest.raises(ValueError, match=r"'b'.*'c'.*align"):
-        federate([ours, theirs, ours])
-    mended = federate([ours, theirs.align("abc"), ours], phi=0.05)
-    assert mended.top(1) == ("a",)
+    theirs = Rankings([[2, 1, 0]], items="cba")  # a before b before c, too
+    mixed = federate([ours, theirs, ours], quantize=False, max_samples=1)
+    assert (mixed.labels, mixed.items) == (("a", "b", "c"), ("a", "b", "c"))
+    assert mixed.scores.tolist() == [0, 1, 2]
+
+
+def test_items_that_differ_are_listed_by_client():
+    ours = Rankings([[0, 1, 2]], items="abc")
     strange = Rankings([[0, 1, 2]], items="abd")
-    with pytest.raises(ValueError, match=r"'c'.*'d'"):
-        federate([ours, ours, strange])
+    message = r"'north' lacks 1 \(d\).*'west' lacks 1 \(c\); .*select and common_items"
+    with pytest.raises(InputError, match=message):
+        federate({"north": ours, "west": strange})
+    with pytest.raises(InputError, match="client 2 has no item labels, but client 0 has"):
+        federate([ours, ours, [[0, 1, 2]]])
 
 
 # What is refused
@@ -356,8 +362,8 @@ def test_labels_that_differ_are_refused_and_align_is_named():
     ("clients", "arguments", "named"),
     [
         ([], {}, "no clients"),
-        ([[[0, 1]], np.empty((0, 2), dtype=int), [[0, 1]]], {}, "client 1 has no rankings"),
-        ([[[0, 1]], [[0, 1]], [[0, 1, 2]]], {}, "client 2 ranks 3 items but client 0 ranks 2"),
+        ([[[0, 1]], np.empty((0, 2), dtype=int), [[0, 1]]], {}, "client 1: there are no rankings"),
+        ([[[0, 1]], [[0, 1]], [[0, 1, 2]]], {}, "client 2 ranks 3 items, but client 0 ranks 2"),
         ([[[0, 1]], [[0, 0]], [[0, 1]]], {}, "not a ranking"),
         ([[[0, 1]]] * 3, {"method": "copeland"}, r"borda, lehmer, kemeny, not 'copeland'"),
         ([[[0, 1]]] * 3, {"method": None}, "method must be"),
@@ -367,7 +373,7 @@ def test_labels_that_differ_are_refused_and_align_is_named():
         ([[[0, 1]]] * 3, {"threshold": 1}, "threshold"),
         ([[[0, 1]]] * 3, {"threshold": 4}, "threshold"),
         ([[[0, 1]]] * 3, {"dropouts": [3]}, "dropout 3"),
-        ([[[0, 1]]] * 3, {"dropouts": [-1]}, "dropout must be .* not -1"),
+        ([[[0, 1]]] * 3, {"dropouts": [-1]}, "dropout -1 is not a client"),
         ([[[0, 1]]] * 3, {"dropouts": {0: "advertise"}}, "share, mask, unmask"),
         ([[[0, 1]]] * 3, {"dropouts": {0: "later"}}, "'later'"),
         ([[[0, 1]]] * 3, {"dropouts": {0: None}}, "None"),

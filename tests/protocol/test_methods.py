@@ -203,9 +203,19 @@ def test_the_note_tells_too_few_from_others():
 
 
 def test_dropouts_of_rounds_that_were_not_run_did_not_happen():
-    result = federate(wards(), "borda", dropouts={3: (1, "mask")})
-    assert result.dropped == {}
-    assert result.survivors == list(range(6))
+    agreed = [[[0, 1, 2, 3]] * 2] * 4  # one refinement moves nothing, so it is the last
+    result = federate(agreed, "kemeny", rounds=5, window=1, rng=0, dropouts={3: (4, "mask")})
+    assert (result.dropped, len(result.survivors)) == ({}, 4)
+    rounds = len(result.rounds)
+    assert rounds < 5
+    assert result.note == f"client 3 did not drop out of round 4: only {rounds} rounds were run"
+
+
+def test_dropouts_of_rounds_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match=r"client 3: it cannot drop out of round 1: .* are 0$"):
+        federate(wards(), "borda", dropouts={3: (1, "mask")})
+    with pytest.raises(ValueError, match="cannot drop out of round 3"):
+        federate(wards(), "kemeny", fit_phi=True, dropouts={3: (3, "mask")})
 
 
 def test_a_refinement_can_be_federated_by_itself():
@@ -228,7 +238,7 @@ def test_a_refinement_can_be_federated_by_itself():
         ({"fit_phi": 1}, "fit_phi must be True or False"),
         ({"dropouts": {0: (1, "later")}}, "'later'"),
         ({"dropouts": {0: (-1, "mask")}}, "round"),
-        ({"dropouts": {0: (1, 2, "mask")}}, "say share"),
+        ({"dropouts": {0: (1, 2, "mask")}}, "share, mask, unmask, not"),
     ],
 )
 def test_bad_options_are_refused_before_the_first_round(arguments, named):

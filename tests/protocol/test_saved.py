@@ -132,7 +132,9 @@ def test_one_process_at_a_time_goes_on_from_a_state(tmp_path):
                 conduct(STUDY, clients(STUDY), save=save)
             return super().exchange(step, requests)
 
-    assert conduct(STUDY, Second(STUDY, CLIENTS, bytes(32)), save=save).survivors == [0, 1, 2, 3]
+    assert conduct(STUDY, Second(STUDY, CLIENTS, bytes(32)), save=save).survivors == list(
+        STUDY.roster
+    )
     assert [file.name for file in tmp_path.iterdir()] == ["run.state"]
 
 
@@ -142,7 +144,7 @@ def test_a_run_that_failed_is_not_gone_on_with(tmp_path):
     with pytest.raises(RunFailedError):
         conduct(STUDY, few, save=save)
     assert list(tmp_path.iterdir()) == []
-    assert conduct(STUDY, clients(STUDY), save=str(save)).survivors == [0, 1, 2, 3]
+    assert conduct(STUDY, clients(STUDY), save=str(save)).survivors == list(STUDY.roster)
 
 
 def test_two_lives_of_a_server_cannot_open_two_lists(tmp_path):

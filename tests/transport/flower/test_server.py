@@ -69,7 +69,7 @@ def test_nodes_are_known_by_their_registered_names_or_else_by_their_word(names, 
     nodes = server.Nodes(grid, STUDY, 5.0, nameless)
     nodes.find(0.1)
     found = conduct(STUDY, nodes, rng=9)
-    assert found.survivors == [0, 1, 2, 3]
+    assert found.survivors == list(STUDY.roster)
     assert nodes.clients == {13: 0, 10: 1, 11: 2, 12: 3}
     assert {node for _, node in grid.asked} == {10, 11, 12, 13}
 
@@ -88,7 +88,7 @@ def test_of_two_nodes_that_say_they_are_one_client_only_the_first_is_heard():
     grid = FakeGrid(clients(), [""] * 5)  # the fifth says that it is the first
     nodes = server.Nodes(grid, STUDY, 5.0, nameless=True)
     nodes.find(0.1)
-    assert conduct(STUDY, nodes, rng=9).survivors == [0, 1, 2, 3]
+    assert conduct(STUDY, nodes, rng=9).survivors == list(STUDY.roster)
     assert 14 not in nodes.clients
 
 

@@ -95,8 +95,7 @@ def agree(three, name, study):
     places = [(row["item"], row["score"]) for row in result["consensus"]]
     scores = in_process.scores
     assert places == [
-        (LABELS[i], None if scores is None else float(scores[i]))
-        for i in in_process.order
+        (LABELS[i], None if scores is None else float(scores[i])) for i in in_process.order
     ]
     assert result["ties"] == in_process.ties
     assert result["study"] == study.digest
