@@ -125,6 +125,7 @@ class Remedy(StrEnum):
     REPLACE = "move it away, or pass replace=True"
     MAX_SAMPLES = "pass a larger max_samples"
     INSECURE = "pass secure=False"
+    COMMON_ITEMS = "keep the items that all have, with select and common_items"
 
 
 class InputError(ValueError):

@@ -134,10 +134,15 @@ def test_a_result_needs_all_its_clients():
 
 
 def test_clients_that_label_items_differently_are_refused():
-    clients = [fr.Rankings([[0, 1]], items=["a", "b"]), fr.Rankings([[0, 1]], items=["b", "a"])]
+    clients = [fr.Rankings([[0, 1]], items=["a", "b"]), fr.Rankings([[0, 1]], items=["b", "c"])]
     for draw in (plots.agreement, lambda given: plots.consensus([0, 1], given)):
-        with pytest.raises(ValueError, match="label their items differently"):
+        with pytest.raises(ValueError, match="rank different items: client 0 lacks 1"):
             draw(clients)
+
+
+def test_labels_decide_which_items_are_compared():
+    clients = [fr.Rankings([[0, 1]], items=["a", "b"]), fr.Rankings([[0, 1]], items=["b", "a"])]
+    assert plots.agreement(clients).images[0].get_array().tolist() == [[0.0, 1.0], [1.0, 0.0]]
 
 
 # agreement

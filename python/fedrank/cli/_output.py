@@ -39,21 +39,23 @@ TopOption = Annotated[
 ]
 
 
-def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table, at most as wide as the terminal; into a pipe, rows are not folded."""
+def make_console() -> Console:
+    """Make a console as wide as the terminal; into a pipe, lines are not folded."""
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # replace letters that the encoding lacks
     # Labels are data, so markup and emoji codes in them must stay as they are.
-    console = Console(
-        width=PIPE_WIDTH if piped else None, markup=False, emoji=False, highlight=False
-    )
+    return Console(width=PIPE_WIDTH if piped else None, markup=False, emoji=False, highlight=False)
+
+
+def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table."""
     table = Table(title=title, show_header=any(columns))
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*map(printable, row))
-    console.print(table)
+    make_console().print(table)
 
 
 def show_places(title: str, consensus: Consensus, top: int, **others: Sequence[object]) -> None:
@@ -73,7 +75,7 @@ def show_places(title: str, consensus: Consensus, top: int, **others: Sequence[o
     names = [name.replace("_", " ") for name in others]
     show(title, ["place", "item", *names], rows)
     for sentence in chance(consensus, top):
-        typer.echo(f"! {printable(sentence)}")
+        make_console().print(f"! {printable(sentence)}", style="bold")
 
 
 def raw_bytes(rankings: int, items: int) -> int:

@@ -166,6 +166,8 @@ def federate(
     )
     kept = zip(parties, result.in_sum, strict=True)
     rankings = fedrank.Rankings.concat(party.rankings for party, summed in kept if summed)
+    if result.item_labels is not None:  # the first client, whose order it is, may have dropped out
+        rankings = rankings.align(result.items)
     central = fedrank.aggregate(rankings, method.value, rng=_reading.stream(seed, 3))
     document = describe(parties, result, central, rankings, seed)
     output.deliver(document, result, as_json, out)

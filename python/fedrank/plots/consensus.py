@@ -249,8 +249,9 @@ def named(clients: Clients) -> tuple[list[str], list[Rankings]]:
     else:
         given = as_list(clients, "clients")
         names = [str(client) for client in range(len(given))]
-    data = [as_client(name, each, Rankings) for name, each in zip(names, given, strict=True)]
-    return names, check_clients(data, names)
+    known = names if isinstance(clients, Mapping) else range(len(given))
+    data = [as_client(name, each, Rankings) for name, each in zip(known, given, strict=True)]
+    return names, check_clients(data, names if isinstance(clients, Mapping) else None)
 
 
 def own_consensus(data: Sequence[Rankings]) -> NDArray[np.int32]:

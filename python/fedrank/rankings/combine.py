@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 
 from fedrank._validation import as_list, few, plural
-from fedrank.exceptions import InputError
+from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.labelled import Labelled
 from fedrank.rankings.partial import AnyRankings, PartialRankings, as_partial
@@ -90,8 +90,7 @@ def align_all(parties: Mapping[Name, Kind], word: str = "client") -> list[Kind]:
                 raise InputError(
                     f"{word} {name!r} ranks {plural(each.n, 'item')}, but {word} {first!r} ranks "
                     f"{start.n}",
-                    remedy="give the items labels, and keep those that all have, with select and "
-                    "common_items",
+                    remedy=Remedy.COMMON_ITEMS,
                 )
         return list(parties.values())
     everything = {label: None for each in parties.values() for label in each.items}
@@ -118,5 +117,5 @@ def different_items(
         lacking[MAX_PARTIES:] = [f"{plural(more, 'other')} lack some too"]
     return InputError(
         f"the {word}s rank different items: {'; '.join(lacking)}",
-        remedy="keep the items that all have, with select and common_items",
+        remedy=Remedy.COMMON_ITEMS,
     )
