@@ -42,10 +42,10 @@ def as_frame(values: Any) -> Any:
     for module, name in readers:
         try:
             read: Any = import_module(module)
-        except ImportError:
+            for part in name.split("."):
+                read = getattr(read, part)
+        except (ImportError, AttributeError):  # not installed, or too old
             continue
-        for part in name.split("."):
-            read = getattr(read, part)
         return read(values)
     raise MissingExtraError(
         f"to read a {type(values).__name__} needs polars, pyarrow or pandas: pip install polars"

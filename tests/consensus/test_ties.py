@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fedrank import Borda, Kemeny, Lehmer, PartialRankings, Rankings, aggregate, federate
 from fedrank.consensus import chance
-from fedrank.consensus.chance import spans
+from fedrank.consensus.ties import spans
 from fedrank.schemes import Refine
 from helpers.strategies import profiles
 

@@ -11,7 +11,7 @@ from fedrank._random import stream_rng
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.consensus import TAKE_PARTIAL, Consensus
-from fedrank.consensus.chance import BROKEN, tie_count, tie_facts
+from fedrank.consensus.ties import BROKEN, tie_count, tie_facts
 from fedrank.distances import kemeny_score
 from fedrank.rankings.partial import AnyRankings
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fedrank import _core
 from fedrank.cli import _output as output
 from fedrank.consensus import aggregate
-from fedrank.consensus.chance import tie_facts
+from fedrank.consensus.ties import tie_facts
 from fedrank.distances import kemeny_score, kendall_distance
 from fedrank.mallows import Mallows
 from fedrank.protocol.federate import federate

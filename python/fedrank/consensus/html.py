@@ -6,8 +6,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from fedrank._text import printable
-from fedrank.consensus.chance import chance
 from fedrank.consensus.tables import columns
+from fedrank.consensus.ties import chance
 
 if TYPE_CHECKING:
     from fedrank.consensus.result import Consensus

@@ -13,8 +13,8 @@ from numpy.typing import DTypeLike, NDArray
 from fedrank import _core
 from fedrank._validation import as_array, few, plural, whole
 from fedrank.consensus import saved, tables
-from fedrank.consensus.chance import Groups, chance, groups_of
 from fedrank.consensus.html import as_html
+from fedrank.consensus.ties import Groups, chance, groups_of
 
 if TYPE_CHECKING:
     import polars

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from fedrank._json import canonical, read_json
 from fedrank._validation import check_items, few, read_only
-from fedrank.consensus.chance import BROKEN, chance, runs_of
 from fedrank.consensus.tables import places
+from fedrank.consensus.ties import BROKEN, chance, runs_of
 from fedrank.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.consensus.chance import chance, tie_facts
 from fedrank.consensus.html import MAX_ROWS, as_html, table
 from fedrank.consensus.result import Consensus, same_fields
+from fedrank.consensus.ties import chance, tie_facts
 from fedrank.protocol import documents
 from fedrank.protocol.methods import DISPERSION
 from fedrank.protocol.study import Round, Study

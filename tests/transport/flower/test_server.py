@@ -197,6 +197,20 @@ def test_a_killed_server_app_goes_on_in_the_next_run(tmp_path, monkeypatch, caps
     assert list(tmp_path.rglob("*.state*")) == []
 
 
+def test_what_is_printed_has_places_from_1_and_names_what_chance_decided(tmp_path, capsys):
+    votes = Rankings([[0, 1, 2], [1, 0, 2]], items=["Golden", "St. Clair", "Maine"])
+    parts = {"north": votes[:1], "east": votes[1:], "south": votes}
+    exact = federate(parts, quantize=False, max_samples=2, rng=0)
+    document = server.describe(exact, run=7, waited=0.5)
+    server.announce(exact, document, tmp_path / "7.json")
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[1:4] == [f"{place} {item}" for place, item in enumerate(exact, start=1)]
+    loud = f"places 1 and 2 were decided by lot: {', '.join(exact.top(2))}"
+    assert printed[4:6] == ["! 1 tie broken at random", f"! {loud}"]
+    assert (document["tied_groups"], document["chance"][1]) == ([list(exact.top(2))], loud)
+    json.dumps(document, allow_nan=False)
+
+
 def test_a_run_that_fails_leaves_no_state(tmp_path):
     study = tmp_path / "study.json"
     study.write_text(STUDY.to_json())
