@@ -232,7 +232,8 @@ def not_a_ranking(ranks: NDArray[np.int32], row: int, rank: int, base: int) -> I
     Examples
     --------
     >>> print(not_a_ranking(np.array([[1, 1]], dtype=np.int32), 0, 1, base=0))
-    row 0: not a ranking: positions must be 0..1, but 1 is used twice
+    row 0: not a ranking: positions must be 0..1, but 1 is used twice; for tied or missing positions
+    use PartialRankings
     """
     n = ranks.shape[1]
     value = rank + base

@@ -37,8 +37,8 @@ pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt) -> Res
     let (distance, row) = nearest[choice];
     let ties = if nearest.len() > 1 { nearest.len() } else { 0 };
     let ranks = rankings.row(row).to_vec();
-    let others = nearest.iter().map(|&(_, row)| rankings.row(row));
-    let tied = Some(tied::places(&invert(&ranks), others));
+    let others: Vec<&[u32]> = nearest.iter().map(|&(_, row)| rankings.row(row)).collect();
+    let tied = Some(tied::places(&invert(&ranks), &others));
     Ok(Consensus { ranks, ties, tied, distance: Some(distance), ..Consensus::default() })
 }
 

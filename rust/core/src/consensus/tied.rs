@@ -59,10 +59,10 @@ pub fn scores(ranks: &[u32], scores: &[u64]) -> Vec<Run> {
 /// The places of `order` at which not all of the `others`, given by places, have the same item:
 /// one group.
 #[must_use]
-pub fn places<'a>(order: &[u32], others: impl Iterator<Item = &'a [u32]> + Clone) -> Vec<Run> {
+pub fn places(order: &[u32], others: &[&[u32]]) -> Vec<Run> {
     let differs = |place: u32| {
         let item = order[place as usize] as usize;
-        others.clone().any(|ranks| ranks[item] != place)
+        others.iter().any(|ranks| ranks[item] != place)
     };
     let places: Vec<u32> = (0..order.len() as u32).filter(|&place| differs(place)).collect();
     let runs = places.chunk_by(|&a, &b| a + 1 == b);
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn places_that_differ_are_one_group() {
         let other = [2, 1, 0, 3, 5, 4];
-        let runs = places(&[0, 1, 2, 3, 4, 5], [&other[..]].into_iter());
+        let runs = places(&[0, 1, 2, 3, 4, 5], &[&other[..]]);
         let run = |start, end| Run { group: 0, items: 6, start, end };
         assert_eq!(runs, [run(0, 1), run(2, 3), run(4, 6)]);
     }
