@@ -28,7 +28,7 @@ def raised(call):
     [
         (lambda: Rankings([[0, 1], [1, 2]]), {"row": 1, "value": 2, "remedy": Remedy.BASE_1}),
         (lambda: Rankings([[0, 1]], base=1), {"row": 0, "value": 0, "remedy": Remedy.BASE_0}),
-        (lambda: Rankings([[0, 1], [0, 0]]), {"row": 1, "value": 0, "remedy": None}),
+        (lambda: Rankings([[0, 1], [0, 0]]), {"row": 1, "value": 0}),
         (lambda: Rankings([[0, 1], [0, 0.5]]), {"row": 1, "item": 1, "value": 0.5}),
         (lambda: Rankings([[0, 2**40]]), {"row": 0, "item": 1, "value": 2**40}),
         (lambda: Rankings([[0, "x"], [0, None]]), {"row": 0, "item": 1, "value": "x"}),

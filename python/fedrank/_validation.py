@@ -13,47 +13,77 @@ INT32_MAX = np.iinfo(np.int32).max
 MAX_LISTED = 6  # labels that an error message lists
 
 
-def as_integers(values: ArrayLike, what: str) -> NDArray[Any]:
+FILL_GAPS = "fill in the gaps, or use PartialRankings with -1 for items not ranked"
+SCORES = "if these are scores, use Rankings.from_scores"
+"""Advice for numbers that cannot be positions, and for gaps."""
+
+
+def as_integers(
+    values: ArrayLike, what: str, labels: Sequence[object] | None = None
+) -> NDArray[Any]:
     """Return input as a matrix whose entries are whole numbers that fit ``int32``.
+
+    Errors name the item by its label, if there are labels.
 
     Examples
     --------
     >>> as_integers([0.0, 1.0], "positions")
     array([[0., 1.]])
     """
-    matrix = as_matrix(values, what)
+    matrix = as_matrix(values, what, labels)
     kind = matrix.dtype.kind
     if kind not in "iuf":
         raise InputError(f"{what} must be whole numbers, not {matrix.dtype}")
     if kind == "f":
-        refuse_where(
-            ~np.isfinite(matrix) | (matrix != np.floor(matrix)), matrix, "is not a whole number"
-        )
+        missing = np.isnan(matrix)
+        refuse_where(missing, matrix, "is not a whole number", FILL_GAPS, labels)
+        wrong = ~np.isfinite(matrix) | (matrix != np.floor(matrix))
+        refuse_where(wrong, matrix, "is not a whole number", SCORES, labels)
     if matrix.dtype.itemsize >= 4 and matrix.size and matrix.dtype != np.int32:
-        refuse_where((matrix >= 2.0**31) | (matrix <= -(2.0**31)), matrix, "is too large")
+        large = (matrix >= 2.0**31) | (matrix <= -(2.0**31))
+        refuse_where(large, matrix, "is too large", SCORES, labels)
     return matrix
 
 
-def refuse_where(wrong: NDArray[np.bool_], matrix: NDArray[Any], problem: str) -> None:
+def refuse_where(
+    wrong: NDArray[np.bool_],
+    matrix: NDArray[Any],
+    problem: str,
+    remedy: str | None = None,
+    labels: Sequence[object] | None = None,
+) -> None:
     """Raise an error for the first entry that is wrong, if there is one."""
     if wrong.any():
         row, item = map(int, np.argwhere(wrong)[0])
-        raise bad_entry(row, item, matrix[row, item], problem)
+        raise bad_entry(row, item, matrix[row, item], problem, remedy, labels)
 
 
-def bad_entry(row: int, item: int, value: object, problem: str) -> InputError:
+def bad_entry(
+    row: int,
+    item: int,
+    value: object,
+    problem: str,
+    remedy: str | None = None,
+    labels: Sequence[object] | None = None,
+) -> InputError:
     """Make the error for one entry of a matrix.
 
     Examples
     --------
     >>> print(bad_entry(2, 0, 0.5, "is not a whole number"))
     row 2: 0.5 of item 0 is not a whole number
+    >>> print(bad_entry(2, 0, 0.5, "is not a whole number", labels=["TP53"]))
+    row 2: 0.5 of item 'TP53' is not a whole number
     """
     shown = repr(value) if isinstance(value, str) else value
-    return InputError(f"{shown} of item {item} {problem}", row=row, item=item, value=value)
+    known = labels is not None and item < len(labels)
+    name = repr(labels[item]) if labels is not None and known else item
+    return InputError(
+        f"{shown} of item {name} {problem}", row=row, item=item, value=value, remedy=remedy
+    )
 
 
-def as_matrix(values: ArrayLike, what: str) -> NDArray[Any]:
+def as_matrix(values: ArrayLike, what: str, labels: Sequence[object] | None = None) -> NDArray[Any]:
     """Return input as a two-dimensional array with at least one column.
 
     Examples
@@ -76,7 +106,7 @@ def as_matrix(values: ArrayLike, what: str) -> NDArray[Any]:
     if matrix.ndim == 1:
         matrix = matrix[np.newaxis]
     if matrix.dtype == object and matrix.ndim == 2:
-        matrix = from_objects(matrix)
+        matrix = from_objects(matrix, labels)
     if matrix.ndim != 2:
         raise InputError(
             f"{what} must be one row or a matrix of rows, not {matrix.ndim}-dimensional"
@@ -88,7 +118,9 @@ def as_matrix(values: ArrayLike, what: str) -> NDArray[Any]:
     return matrix
 
 
-def from_objects(matrix: NDArray[Any]) -> NDArray[np.float64]:
+def from_objects(
+    matrix: NDArray[Any], labels: Sequence[object] | None = None
+) -> NDArray[np.float64]:
     """Convert a matrix of Python numbers, such as nullable columns give, to floats.
 
     Examples
@@ -98,9 +130,9 @@ def from_objects(matrix: NDArray[Any]) -> NDArray[np.float64]:
     """
     for (row, item), value in np.ndenumerate(matrix):
         if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-            raise bad_entry(row, item, value, "is not a number")
+            raise bad_entry(row, item, value, "is not a number", labels=labels)
         if isinstance(value, int) and abs(value) > 2**53:
-            raise bad_entry(row, item, value, "is too large")
+            raise bad_entry(row, item, value, "is too large", labels=labels)
     return matrix.astype(np.float64)
 
 
@@ -200,7 +232,8 @@ def not_a_ranking(ranks: NDArray[np.int32], row: int, rank: int, base: int) -> I
     Examples
     --------
     >>> print(not_a_ranking(np.array([[1, 1]], dtype=np.int32), 0, 1, base=0))
-    row 0: not a ranking: positions must be 0..1, but 1 is used twice
+    row 0: not a ranking: positions must be 0..1, but 1 is used twice; for tied or missing positions
+    use PartialRankings
     """
     n = ranks.shape[1]
     value = rank + base
@@ -213,6 +246,10 @@ def not_a_ranking(ranks: NDArray[np.int32], row: int, rank: int, base: int) -> I
         remedy = Remedy.BASE_0
     elif (ranks[row] == -1 - base).any():
         remedy = "if -1 marks an item that is not ranked, use PartialRankings"
+    elif not 0 <= rank < n:
+        remedy = SCORES
+    elif base == 0:
+        remedy = "for tied or missing positions use PartialRankings"
     return InputError(
         f"not a ranking: positions must be {base}..{base + n - 1}, but {value} {fault}",
         row=row,

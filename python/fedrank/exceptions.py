@@ -111,11 +111,11 @@ class Remedy(StrEnum):
     Examples
     --------
     >>> print(Remedy.BASE_1)
-    the positions look 1-based: pass base=1 to Rankings or to the reader
+    the positions look 1-based: pass base=1 to Rankings, aggregate or the reader
     """
 
-    BASE_0 = "the positions look 0-based: pass base=0 to Rankings or to the reader"
-    BASE_1 = "the positions look 1-based: pass base=1 to Rankings or to the reader"
+    BASE_0 = "the positions look 0-based: pass base=0 to Rankings, aggregate or the reader"
+    BASE_1 = "the positions look 1-based: pass base=1 to Rankings, aggregate or the reader"
     NAME_CHOICES = "name the columns in choices=[…]"
     OMIT_ITEMS = "leave out items and choices"
     OMIT_KEEP_BLANK = "leave out keep_blank=True or complete=False"
@@ -125,6 +125,7 @@ class Remedy(StrEnum):
     REPLACE = "move it away, or pass replace=True"
     MAX_SAMPLES = "pass a larger max_samples"
     INSECURE = "pass secure=False"
+    COMMON_ITEMS = "keep the items that all have, with select and common_items"
 
 
 class InputError(ValueError):

@@ -112,7 +112,7 @@ def test_piped_tables_show_all_labels_and_the_score(votes):
     rows = cells(done.stdout.splitlines())
     least, best = reference.kemeny(RANKINGS)
     orders = {tuple(LABELS[i] for i in reference.inverse(ranks)) for ranks in best}
-    assert [row[0] for row in rows[:5]] == ["0", "1", "2", "3", "4"]
+    assert [row[0] for row in rows[:5]] == ["1", "2", "3", "4", "5"]
     assert tuple(row[1] for row in rows[:5]) in orders
     assert ["Kemeny score", f"{least / 35:.8g}"] in rows
 
@@ -173,7 +173,7 @@ def test_ballots_take_their_options(tmp_path):
 def test_top_shows_so_many_places_and_says_how_many_are_left(votes):
     rows = cells(run("aggregate", votes, "--top", "2").stdout.splitlines())
     assert [row[:2] for row in rows[2:3]] == [["…", "3 more"]]
-    assert [row[0] for row in rows[:2]] == ["0", "1"]
+    assert [row[0] for row in rows[:2]] == ["1", "2"]
 
 
 def test_the_same_seed_gives_the_same_bytes():
@@ -197,9 +197,9 @@ def test_out_holds_every_place_and_replaces_what_was_there(votes, tmp_path):
     sums = reference.position_sums(RANKINGS)
     order = reference.inverse(reference.borda(RANKINGS))
     lines = out.read_text().splitlines()
-    assert lines[0] == "place,item,score"
+    assert lines[0] == "place,item,score,tied"
     assert [line.split(",")[:2] for line in lines[1:]] == [
-        [str(place), LABELS[item]] for place, item in enumerate(order)
+        [str(place), LABELS[item]] for place, item in enumerate(order, start=1)
     ]
     scores = [float(line.split(",")[2]) for line in lines[1:]]
     assert scores == pytest.approx([sums[item] / 7 for item in order], abs=1e-12)
@@ -220,7 +220,7 @@ def test_a_link_to_the_file_stays_a_link(votes, tmp_path):
     link.symlink_to(real)
     assert run("aggregate", votes, "--out", link).returncode == 0
     assert link.is_symlink()
-    assert real.read_text().startswith("place,item,score")
+    assert real.read_text().startswith("place,item,score,tied")
 
 
 def test_columns_of_ballots_may_be_named_best_first(tmp_path):

@@ -5,6 +5,7 @@ import random
 from itertools import permutations
 from math import ceil, log2
 
+import numpy as np
 import pytest
 
 from helpers import reference
@@ -90,11 +91,14 @@ def test_the_public_bound_tells_the_largest_client_only_roughly(tmp_path, larges
 def test_quantized_borda_sums_one_admissible_place_a_client(files):
     found = federate(*files, "--phi", "0.5", "--no-secure")
     places = [reference.borda_places(RANKINGS[name], 0.5) for name in SIZES]
-    scores = {row["item"]: row["score"] * len(SIZES) for row in found["consensus"]}
+    scores = {row["item"]: row["score"] for row in found["consensus"]}
+    expected = [float(each) for each in reference.expected_positions(0.5, 4)]
     for item, label in enumerate(LABELS):
-        least = sum(min(client[item]) for client in places)
-        most = sum(max(client[item]) for client in places)
-        assert least <= round(scores[label], 9) <= most
+        # Mean levels, and the positions that they stand for.
+        least = sum(min(client[item]) for client in places) / len(SIZES)
+        most = sum(max(client[item]) for client in places) / len(SIZES)
+        low, high = np.interp([least, most], range(4), expected)
+        assert low - 1e-9 <= scores[label] <= high + 1e-9
     ordered = [row["score"] for row in found["consensus"]]
     assert ordered == sorted(ordered)
     check_scores(found, of(*SIZES))
@@ -197,7 +201,7 @@ def test_candidates_make_ballot_files_agree(tmp_path):
     files = sorted(tmp_path.glob("*.csv"))
     names = tmp_path / "names.txt"
     names.write_text("Ann\nBob\nCy\n")
-    assert "b.csv lacks Ann" in refused(run("federate", *files))
+    assert "client 'b' lacks 2 (Ann, Cy)" in refused(run("federate", *files))
     assert federate(*files, "--candidates", names)["items"] == 3
 
 
@@ -277,7 +281,7 @@ def test_the_tables_tell_consensus_clients_and_cost(files):
     means = [total / len(rest) for total in reference.position_sums(rest)]
     assert rows[:4] == [
         [str(place), LABELS[item], f"{means[item]:.4g}", str(place)]
-        for place, item in enumerate(order)
+        for place, item in enumerate(order, start=1)
     ]
     assert [row[:2] for row in rows[4:9]] == [[name, str(size)] for name, size in SIZES.items()]
     facts = {row[0]: row[1:] for row in rows[9:]}
@@ -313,8 +317,9 @@ def test_out_holds_every_place(files, tmp_path):
     assert done.returncode == 0, done.stderr
     lines = [line.split(",") for line in out.read_text(encoding="utf-8").splitlines()]
     order = reference.inverse(reference.borda(of(*SIZES)))
-    assert lines[0] == ["place", "item", "score"]
-    assert [line[:2] for line in lines[1:]] == [[str(p), LABELS[i]] for p, i in enumerate(order)]
+    assert lines[0] == ["place", "item", "score", "tied"]
+    expected = [[str(place), LABELS[item]] for place, item in enumerate(order, start=1)]
+    assert [line[:2] for line in lines[1:]] == expected
     assert not list(tmp_path.glob(".*"))
 
 
@@ -356,8 +361,11 @@ def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
         (["north", "south", "north"], "north.soc is given twice"),
         (["north", "south", "absent"], "absent.soc: there is no such file"),
         (["north", "south", "."], "is a folder"),
-        (["north", "south", "other"], "other.soc lacks Dée and adds Zed, compared with"),
-        (["north", "south", "fewer"], "fewer.soc lacks Dée, compared with"),
+        (
+            ["north", "south", "other"],
+            "'other' lacks 1 (Dée); all clients must rank the same items",
+        ),
+        (["north", "south", "fewer"], "client 'fewer' lacks 1 (Dée); all clients"),
         (["north", "--clients", "3", "--by", "region"], "give one"),
         (["north", "south", "--clients", "3"], "--clients splits one file, and 2 are given"),
         (["north", "--clients", "4"], "3 rankings cannot be split among 4 clients"),

@@ -176,16 +176,17 @@ def test_labels_come_through():
     votes = Rankings([[0, 1], [0, 1], [1, 0]], items=["ann", "bob"])
     assert superposition.aggregate(votes).consensus.labels == ("ann", "bob")
     assert superposition.aggregate([votes, votes]).consensus.labels == ("ann", "bob")
-    other = Rankings([[0, 1]], items=["bob", "ann"])
-    with pytest.raises(ValueError, match="label their items differently"):
-        superposition.aggregate([votes, other])
+    other = Rankings([[0, 1]] * 9, items=["bob", "ann"])  # labels decide, in whatever order
+    assert superposition.aggregate([votes, other]).consensus.labels == ("bob", "ann")
+    with pytest.raises(ValueError, match=r"client 0 lacks 1 \(cy\); client 1 lacks 1 \(bob\)"):
+        superposition.aggregate([votes, Rankings([[0, 1]], items=["ann", "cy"])])
 
 
 @pytest.mark.parametrize(
     ("clients", "options", "message"),
     [
         ([], {}, "no clients"),
-        ([[[0, 1]], np.empty((0, 2))], {}, "client 1 has no rankings"),
+        ([[[0, 1]], np.empty((0, 2))], {}, "client 1: there are no rankings"),
         ([[[0, 1]], [[0, 0]]], {}, "client 1, row 0: not a ranking"),
         ([[[0, 1]], [[0, 1, 2]]], {}, "client 1 ranks 3 items"),
         ([[[0, 1]]], {"noise": -1}, "noise must be a number of at least 0, not -1"),

@@ -31,7 +31,7 @@ def agree(scheme, parts, rule):
     if expected is None:
         return False
     for secure in (True, False):
-        found = federate(parts, scheme, secure=secure, rng=1).consensus.ranks
+        found = federate(parts, scheme, secure=secure, rng=1).ranks
         assert tuple(found.tolist()) == expected
     return True
 

@@ -122,8 +122,8 @@ def kemeny_score(consensus, rankings):
 def ranks_of(document, labels):
     """Positions of the labels in the consensus of a JSON document."""
     place = {row["item"]: row["place"] for row in document["consensus"]}
-    assert [row["place"] for row in document["consensus"]] == list(range(len(labels)))
-    return tuple(place[label] for label in labels)
+    assert [row["place"] for row in document["consensus"]] == list(range(1, len(labels) + 1))
+    return tuple(place[label] - 1 for label in labels)
 
 
 def write_ranks(path, labels, rankings):

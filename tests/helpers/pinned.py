@@ -78,11 +78,21 @@ def messages():
             fit = scheme.decode(total, CLIENTS)
             found[name]["fit"] = [fit.phi, fit.standard_error, fit.mean_distance, fit.samples]
         else:
-            found[name] |= shown(scheme.decode(total, CLIENTS, rng=7))
+            found[name] |= shown(scheme.decode(total, CLIENTS, rng=7), scheme, CLIENTS)
     return found
 
 
-def shown(consensus):
+def levels(scores, phi, survivors):
+    """Mean levels of quantized Borda, which were pinned before scores became positions."""
+    expected = fr.Mallows(phi, n=len(scores)).expected_ranks()
+    sums = np.interp(scores, expected, np.arange(len(scores))) * survivors
+    assert np.allclose(sums, np.rint(sums), atol=1e-6)
+    return (np.rint(sums) / survivors).tolist()
+
+
+def shown(consensus, scheme=None, survivors=0):
+    if isinstance(scheme, fr.Borda) and scheme.quantize:
+        return shown(consensus) | {"scores": levels(consensus.scores, scheme.phi, survivors)}
     return {
         "ranks": consensus.ranks.tolist(),
         "ties": consensus.ties,
@@ -148,7 +158,7 @@ def federation(result):
         "rounds": [len(each.survivors) for each in result.rounds],
         "unopened": result.note is not None,
         "fit": fit and [fit.phi, fit.standard_error, fit.mean_distance, fit.samples],
-        **shown(result.consensus),
+        **shown(result, result.scheme, len(result.survivors)),
     }
 
 

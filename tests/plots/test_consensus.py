@@ -134,10 +134,30 @@ def test_a_result_needs_all_its_clients():
 
 
 def test_clients_that_label_items_differently_are_refused():
-    clients = [fr.Rankings([[0, 1]], items=["a", "b"]), fr.Rankings([[0, 1]], items=["b", "a"])]
+    clients = [fr.Rankings([[0, 1]], items=["a", "b"]), fr.Rankings([[0, 1]], items=["b", "c"])]
     for draw in (plots.agreement, lambda given: plots.consensus([0, 1], given)):
-        with pytest.raises(ValueError, match="label their items differently"):
+        with pytest.raises(ValueError, match="rank different items: client 0 lacks 1"):
             draw(clients)
+
+
+def test_labels_decide_which_items_are_compared():
+    clients = [fr.Rankings([[0, 1]], items=["a", "b"]), fr.Rankings([[0, 1]], items=["b", "a"])]
+    assert plots.agreement(clients).images[0].get_array().tolist() == [[0.0, 1.0], [1.0, 0.0]]
+
+
+def test_clients_of_a_named_result_are_found_by_name():
+    own = {"north": [[0, 1, 2]], "east": [[2, 1, 0]], "south": [[1, 0, 2]], "west": [[0, 2, 1]]}
+    result = fr.federate(own, dropouts=["east"], rng=0)
+    turned = {name: own[name] for name in ("west", "south", "east", "north")}
+    for clients in (own, turned):
+        ax = plots.consensus(result, clients)
+        shown = [text.get_text().strip() for text in ax.get_xticklabels()]
+        assert shown == ["consensus", "north", "south", "west"]
+        columns = np.array([line.get_ydata() for line in ax.lines]).T[1:]
+        order = result.order.tolist()
+        assert columns.tolist() == [[own[name][0][i] for i in order] for name in shown[1:]]
+    with pytest.raises(ValueError, match="client 'west' of the result was not given"):
+        plots.consensus(result, {name: own[name] for name in ("north", "east", "south")})
 
 
 # agreement

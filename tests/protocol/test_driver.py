@@ -25,7 +25,7 @@ def test_conducting_over_a_transport_is_federating(name):
     study = METHODS[name]
     found = conduct(study, clients(study), rng=9)
     expected = federate(CLIENTS, study.method, fit_phi=study.fit_phi, rng=9)
-    assert found.consensus.ranks.tobytes() == expected.consensus.ranks.tobytes()
+    assert found.ranks.tobytes() == expected.ranks.tobytes()
     assert found.fit == expected.fit
     assert found.bytes_up.tolist() == expected.bytes_up.tolist()
     assert found.study == study
@@ -50,7 +50,7 @@ def test_a_client_that_is_not_in_the_replies_gave_none_in_time():
             return replies
 
     found = conduct(STUDY, Slow(STUDY, CLIENTS, bytes(32)))
-    assert (found.dropped, found.reasons) == ({1: "share"}, {1: "no reply in time"})
+    assert (found.dropped, found.reasons) == ({"east": "share"}, {"east": "no reply in time"})
     assert found.faults == []
 
 
@@ -59,9 +59,9 @@ def test_a_message_that_is_refused_costs_its_sender_alone():
         return {2: b"noise"} if step.name == "share" else {}
 
     found = conduct(STUDY, Changed(clients(STUDY), noise))
-    assert (found.survivors, found.dropped) == ([0, 1, 3], {2: "share"})
-    assert found.faults == [(2, "malformed")]
-    assert found.reasons == {2: "malformed"}
+    assert (found.survivors, found.dropped) == (["north", "east", "west"], {"south": "share"})
+    assert found.faults == [("south", "malformed")]
+    assert found.reasons == {"south": "malformed"}
 
 
 def test_a_sum_over_two_is_not_opened():
@@ -87,11 +87,11 @@ def test_a_later_round_is_not_opened_over_other_survivors():
 
     found = conduct(study, Changed(clients(study), lose), rng=9)
     assert "round 1 (refine) was not opened: its survivors are not those" in found.note
-    assert (found.dropped, found.reasons) == ({3: (1, "mask")}, {3: "unavailable"})
-    assert [each.survivors for each in found.rounds] == [[0, 1, 2, 3], []]
+    assert (found.dropped, found.reasons) == ({"west": (1, "mask")}, {"west": "unavailable"})
+    assert [each.survivors for each in found.rounds] == [list(study.roster), []]
     assert "unmask" not in found.rounds[1].seconds
     borda = federate(CLIENTS, "borda", max_samples=10, rng=9)
-    assert found.consensus.ranks.tolist() == borda.consensus.ranks.tolist()
+    assert found.ranks.tolist() == borda.ranks.tolist()
 
 
 def test_later_rounds_ask_the_survivors_of_the_first_only():
@@ -181,7 +181,7 @@ def test_replies_may_be_any_bytes_and_runs_have_numbers_of_their_own():
             return {client: bytearray(reply) for client, reply in found.items()}
 
     for _ in range(2):
-        assert conduct(STUDY, Arrays(STUDY, CLIENTS, bytes(32))).survivors == [0, 1, 2, 3]
+        assert conduct(STUDY, Arrays(STUDY, CLIENTS, bytes(32))).survivors == list(STUDY.roster)
     assert len(seen) == 2
 
 
@@ -193,9 +193,9 @@ def test_a_client_that_refuses_is_lost_alone():
 
     inner.parties[2].encode = refuse
     found = conduct(STUDY, inner)
-    assert (found.dropped, found.reasons) == ({2: "mask"}, {2: "refused"})
+    assert (found.dropped, found.reasons) == ({"south": "mask"}, {"south": "refused"})
     plain = clients(STUDY, secure=False)
     plain.parties[1].encode = lambda _: np.zeros(0, dtype=np.uint64)
     plain.parties[1].answer = lambda step, _: b"x" if step.name == "mask" else b""
     found = conduct(STUDY, plain, secure=False)
-    assert (found.survivors, found.faults) == ([0, 2, 3], [(1, "malformed")])
+    assert (found.survivors, found.faults) == (["north", "south", "west"], [("east", "malformed")])

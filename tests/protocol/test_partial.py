@@ -39,8 +39,8 @@ def test_secure_equals_plain(scheme, options):
         federate(clients, scheme, secure=secure, dropouts=[2], rng=3, **options)
         for secure in (True, False)
     )
-    assert secure.consensus.ranks.tolist() == plain.consensus.ranks.tolist()
-    assert secure.consensus.exact == plain.consensus.exact
+    assert secure.ranks.tolist() == plain.ranks.tolist()
+    assert secure.exact == plain.exact
     assert secure.survivors == plain.survivors == [0, 1, 3, 4]
     assert all(each.scheme.partial for each in secure.rounds)
 
@@ -49,7 +49,7 @@ def test_refinement_is_never_worse_than_its_start():
     for seed in range(10):
         votes = some_ballots(seed, 40, 9)
         near, nearer = (
-            federate(votes.split(4, rng=0), scheme, secure=False, rng=0).consensus
+            federate(votes.split(4, rng=0), scheme, secure=False, rng=0)
             for scheme in ("borda", "kemeny")
         )
         assert kemeny_score(nearer, votes) <= kemeny_score(near, votes)
@@ -57,7 +57,7 @@ def test_refinement_is_never_worse_than_its_start():
 
 def test_all_pairs_known_give_central_kemeny():
     votes = some_ballots(5, 45, 8)
-    found = federate(votes.split(3, rng=0), "kemeny", rng=0, window=7, counts=True).consensus
+    found = federate(votes.split(3, rng=0), "kemeny", rng=0, window=7, counts=True)
     central = aggregate(votes, "kemeny")
     assert found.exact
     assert central.exact
@@ -69,11 +69,11 @@ def test_complete_rankings_take_part_beside_partial_ones():
     complete = Rankings([[0, 1, 2], [0, 2, 1]], items="abc")
     partial = PartialRankings([[0, 0, -1]], items="abc")
     result = federate([complete, partial, partial], "borda", quantize=False, max_samples=2)
-    assert result.consensus.scores.tolist() == [0.25, 1.0, 1.75]
-    assert result.consensus.items == ("a", "b", "c")
+    assert result.scores.tolist() == [0.25, 1.0, 1.75]
+    assert result.items == ("a", "b", "c")
     asked = federate([complete] * 3, "borda", partial=True, quantize=False, max_samples=2)
     assert asked.study.method.partial
-    assert asked.consensus.scores.tolist() == [0, 1.5, 1.5]
+    assert asked.scores.tolist() == [0, 1.5, 1.5]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_arrays_are_read_as_partial_where_that_is_told(scheme, options):
     ballots = [[[0, 0, -1]], [[0, 1, -1]], [[-1, 0, 1]]]
     found = federate(ballots, scheme, rng=0, **options)
     expected = federate([PartialRankings(each) for each in ballots], scheme, rng=0)
-    assert found.consensus.scores.tolist() == expected.consensus.scores.tolist()
+    assert found.scores.tolist() == expected.scores.tolist()
     assert found.study == expected.study
     with pytest.raises(ValueError, match=r"client 0, row 0: .*-1 .* use PartialRankings"):
         federate(ballots)
@@ -92,9 +92,9 @@ def test_arrays_are_read_as_partial_where_that_is_told(scheme, options):
 def test_clients_count_by_their_ballots_without_quantizing():
     many, few = PartialRankings([[0, 1, -1]] * 30), PartialRankings([[1, 0, -1]])
     by_ballot = federate([many, few, few], "borda", quantize=False, max_samples=30)
-    assert by_ballot.consensus.order.tolist() == [0, 1, 2]
+    assert by_ballot.order.tolist() == [0, 1, 2]
     by_client = federate([many, few, few], "borda")
-    assert by_client.consensus.order.tolist() == [1, 0, 2]
+    assert by_client.order.tolist() == [1, 0, 2]
 
 
 @pytest.mark.parametrize(

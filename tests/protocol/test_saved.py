@@ -17,7 +17,7 @@ from helpers.runs import CLIENTS, METHODS, ROSTER, STUDY, clients
 
 
 def same(a, b):
-    assert a.consensus.ranks.tobytes() == b.consensus.ranks.tobytes()
+    assert a.ranks.tobytes() == b.ranks.tobytes()
     assert (a.survivors, a.dropped, a.fit, a.note) == (b.survivors, b.dropped, b.fit, b.note)
     assert [each.round for each in a.rounds] == [each.round for each in b.rounds]
     assert a.bytes_up.tolist() == b.bytes_up.tolist()
@@ -132,7 +132,9 @@ def test_one_process_at_a_time_goes_on_from_a_state(tmp_path):
                 conduct(STUDY, clients(STUDY), save=save)
             return super().exchange(step, requests)
 
-    assert conduct(STUDY, Second(STUDY, CLIENTS, bytes(32)), save=save).survivors == [0, 1, 2, 3]
+    assert conduct(STUDY, Second(STUDY, CLIENTS, bytes(32)), save=save).survivors == list(
+        STUDY.roster
+    )
     assert [file.name for file in tmp_path.iterdir()] == ["run.state"]
 
 
@@ -142,7 +144,7 @@ def test_a_run_that_failed_is_not_gone_on_with(tmp_path):
     with pytest.raises(RunFailedError):
         conduct(STUDY, few, save=save)
     assert list(tmp_path.iterdir()) == []
-    assert conduct(STUDY, clients(STUDY), save=str(save)).survivors == [0, 1, 2, 3]
+    assert conduct(STUDY, clients(STUDY), save=str(save)).survivors == list(STUDY.roster)
 
 
 def test_two_lives_of_a_server_cannot_open_two_lists(tmp_path):
@@ -181,7 +183,7 @@ class Sockets:
         return replies
 
 result = conduct(study, Sockets(), rng=3, run=1, save=folder / "run.state")
-print(result.consensus.ranks.tolist(), len(result.rounds))
+print(result.ranks.tolist(), len(result.rounds))
 """
 
 
@@ -229,7 +231,7 @@ def test_a_server_that_is_killed_goes_on_with_agents_as_processes(tmp_path, kill
         done = serve(0)
         assert done.returncode == 0, done.stderr
         expected = federate(CLIENTS, study.method, fit_phi=True, rng=3)
-        told = f"{expected.consensus.ranks.tolist()} {len(expected.rounds)}\n"
+        told = f"{expected.ranks.tolist()} {len(expected.rounds)}\n"
         assert done.stdout == told
     finally:
         for agent in agents:

@@ -31,6 +31,8 @@ FLAGS: dict[str | None, str] = {
     Remedy.REPLACE: "move it away, or pass --replace",
     Remedy.MAX_SAMPLES: "pass a larger --max-samples",
     Remedy.INSECURE: "add more, or pass --no-secure",
+    Remedy.COMMON_ITEMS: "all clients must rank the same items; name those of ballots with "
+    "--candidates",
 }
 """What the advice of the Python functions means on the command line."""
 

@@ -1,6 +1,5 @@
 """What the commands print and write: tables, one JSON document, files."""
 
-import csv
 import io
 import json
 import os
@@ -14,8 +13,10 @@ from rich.console import Console
 from rich.table import Table
 
 from fedrank._files import whole_file
-from fedrank._text import printable as printable  # noqa: PLC0414  the commands use it from here
-from fedrank.consensus import Consensus, places
+from fedrank._text import as_csv as as_csv  # noqa: PLC0414  the commands use these from here
+from fedrank._text import printable as printable  # noqa: PLC0414
+from fedrank.consensus import Consensus, chance, places
+from fedrank.consensus.tables import csv_text
 
 PIPE_WIDTH = 10_000  # columns of a table that is not printed to a terminal
 
@@ -24,7 +25,11 @@ JsonOption = Annotated[
 ]
 OutOption = Annotated[
     Path | None,
-    typer.Option("--out", help="Write the consensus to this .csv (place,item,score) or .json."),
+    typer.Option(
+        "--out",
+        help="Write the consensus to this .csv or .json file: place (1 = best), item, score (mean "
+        "position, 0 = best) and tied (number of the tie).",
+    ),
 ]
 SeedOption = Annotated[
     int, typer.Option("--seed", min=0, help="Random seed, for reproducible results.")
@@ -34,41 +39,43 @@ TopOption = Annotated[
 ]
 
 
-def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table, at most as wide as the terminal; into a pipe, rows are not folded."""
+def make_console() -> Console:
+    """Make a console as wide as the terminal; into a pipe, lines are not folded."""
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # replace letters that the encoding lacks
     # Labels are data, so markup and emoji codes in them must stay as they are.
-    console = Console(
-        width=PIPE_WIDTH if piped else None, markup=False, emoji=False, highlight=False
-    )
+    return Console(width=PIPE_WIDTH if piped else None, markup=False, emoji=False, highlight=False)
+
+
+def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table."""
     table = Table(title=title, show_header=any(columns))
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*map(printable, row))
-    console.print(table)
+    make_console().print(table)
 
 
 def show_places(title: str, consensus: Consensus, top: int, **others: Sequence[object]) -> None:
-    """Print the best items of a consensus; ``others`` are more columns, indexed by item."""
+    """Print the best items of a consensus, and which of their places the tie rule decided.
+
+    ``others`` are more columns, indexed by item. Places are 1-based.
+    """
+    if consensus.scores is not None:
+        others = {"score": [f"{score:.4g}" for score in consensus.scores], **others}
     rows = [
         [place, consensus.items[item], *(column[item] for column in others.values())]
-        for place, item in enumerate(consensus.order[:top].tolist())
+        for place, item in enumerate(consensus.order[:top].tolist(), start=1)
     ]
     left = len(consensus) - len(rows)
     if left:
         rows.append(["…", f"{left} more"] + [""] * len(others))
     names = [name.replace("_", " ") for name in others]
     show(title, ["place", "item", *names], rows)
-
-
-def mean_places(consensus: Consensus) -> dict[str, list[str]]:
-    """Return the scores as a column of a table; nothing if there are none."""
-    if consensus.scores is None:
-        return {}
-    return {"mean_place": [f"{score:.4g}" for score in consensus.scores]}
+    for sentence in chance(consensus, top):
+        make_console().print(f"! {printable(sentence)}", style="bold")
 
 
 def raw_bytes(rankings: int, items: int) -> int:
@@ -85,19 +92,6 @@ def raw_bytes(rankings: int, items: int) -> int:
 def as_json(document: object) -> str:
     """Return one JSON document, in ASCII."""
     return json.dumps(document, allow_nan=False) + "\n"
-
-
-def as_csv(rows: Iterable[Sequence[object]]) -> str:
-    r"""Return rows as CSV.
-
-    Examples
-    --------
-    >>> as_csv([["place", "item"], [0, "Ann, jr."]])
-    'place,item\n0,"Ann, jr."\n'
-    """
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def check_out(path: Path | None, inputs: Sequence[Path] = ()) -> None:
@@ -126,13 +120,11 @@ def deliver(
     document: dict[str, Any], consensus: Consensus, as_document: bool, out: Path | None
 ) -> None:
     """Write the output file and print the JSON document, if requested."""
-    found = places(consensus)
-    text = as_json(document | {"consensus": found})
+    text = as_json(document | {"consensus": places(consensus)})
     if out is not None and out.suffix.lower() == ".json":
         write(out, [text])
     elif out is not None:
-        rows = [list(place.values()) for place in found]
-        write(out, [as_csv([["place", "item", "score"], *rows])])
+        write(out, [csv_text(consensus)])
     if as_document:
         typer.echo(text, nl=False)
 

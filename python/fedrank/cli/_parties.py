@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from fedrank._progress import Progress
 from fedrank._validation import few
 from fedrank.cli import _reading
@@ -73,8 +71,7 @@ def read_parties(files: Sequence[Path], how: _reading.Reading, seed: int) -> lis
     with Progress("reading", len(files)) as progress:
         for i, (name, file) in enumerate(zip(names_of(files), files, strict=True)):
             rankings = how.read(file, _reading.stream(seed, 0, i))
-            first = parties[0] if parties else None
-            parties.append(Party(name, aligned(file, rankings, first), file))
+            parties.append(Party(name, rankings, file))
             progress.advance()
     return parties
 
@@ -96,35 +93,14 @@ def names_of(files: Sequence[Path]) -> list[str]:
     )
 
 
-def aligned(file: Path, rankings: AnyRankings, first: Party | None) -> AnyRankings:
-    """Put the items into the order of the first client's."""
-    if first is None or rankings.item_labels == first.rankings.item_labels:
-        if first is not None and rankings.n != first.rankings.n:
-            raise ValueError(
-                f"{file} ranks {rankings.n} items, and {first.file} {first.rankings.n}: "
-                "all clients must rank the same"
-            )
-        return rankings
-    theirs, ours = (set(each.items) for each in (rankings, first.rankings))
-    if theirs == ours:
-        return rankings.align(first.rankings.items)
-    lacks = [label for label in first.rankings.items if label not in theirs]
-    more = [label for label in rankings.items if label not in ours]
-    said = [f"{word} {few(some)}" for word, some in (("lacks", lacks), ("adds", more)) if some]
-    raise ValueError(
-        f"{file} {' and '.join(said)}, compared with {first.file}: "
-        "all clients must rank the same items"
-    )
-
-
-def find_dropouts(parties: Sequence[Party], drop: Sequence[str]) -> dict[int, str]:
+def find_dropouts(parties: Sequence[Party], drop: Sequence[str]) -> dict[str, str]:
     """Clients that vanish, and at which step, from ``name`` or ``name:step``."""
-    index: dict[str, int] = {}
-    for client, party in enumerate(parties):
+    index: dict[str, str] = {}
+    for party in parties:
         if party.file is not None:
-            index |= dict.fromkeys((party.file.name, str(party.file)), client)
-    index |= {party.name: client for client, party in enumerate(parties)}
-    lost: dict[int, str] = {}
+            index |= dict.fromkeys((party.file.name, str(party.file)), party.name)
+    index |= {party.name: party.name for party in parties}
+    lost: dict[str, str] = {}
     for asked in drop:
         name, colon, step = asked.rpartition(":")
         if asked in index or not colon:
@@ -138,10 +114,3 @@ def find_dropouts(parties: Sequence[Party], drop: Sequence[str]) -> dict[int, st
             raise ValueError(f"--drop {asked}: {name!r} is dropped twice")
         lost[index[name]] = step
     return lost
-
-
-def together(parties: Sequence[Party]) -> AnyRankings:
-    """All rankings of these clients."""
-    first = parties[0].rankings
-    ranks = np.concatenate([party.rankings.ranks for party in parties])
-    return first._trusted(ranks, first.item_labels)

@@ -11,6 +11,7 @@ from fedrank._random import stream_rng
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.consensus import TAKE_PARTIAL, Consensus
+from fedrank.consensus.ties import BROKEN, tie_count, tie_facts
 from fedrank.distances import kemeny_score
 from fedrank.rankings.partial import AnyRankings
 
@@ -59,7 +60,8 @@ def aggregate(
     ballots, gene expression, or a CSV, TSV or Parquet table of ranks, orders or
     scores.
 
-    Place 0 is the best. The Kemeny score is the mean number of item pairs that
+    Place 1 is the best. A score is an item's mean position, 0 for an item
+    that is first in every ranking. The Kemeny score is the mean number of item pairs that
     a ranking orders differently from the consensus, divided by the number of
     items: lower is better. With --keep-ties, a pair that a ranking ties counts
     one half; items that it does not rank are tied last.
@@ -78,7 +80,7 @@ def aggregate(
     document = {"version": fedrank.__version__, "file": str(file), "seed": seed, **facts}
     output.deliver(document, found, as_json, out)
     if not as_json:
-        show(found, facts, ties, top)
+        show(found, facts, top)
         output.say_where(out, "consensus")
 
 
@@ -91,22 +93,21 @@ def describe(rankings: AnyRankings, found: Consensus) -> dict[str, Any]:
         "kemeny_score": kemeny_score(found, rankings),
         "lower_bound": found.lower_bound,
         "exact": found.exact,
-        "ties": found.ties,
-    }
+    } | tie_facts(found)
 
 
-def show(found: Consensus, facts: dict[str, Any], ties: Ties, top: int) -> None:
+def show(found: Consensus, facts: dict[str, Any], top: int) -> None:
     """Print the consensus and the facts about it."""
     proof = {True: "yes", False: "not proven"}
-    output.show_places("Consensus", found, top, **output.mean_places(found))
+    output.show_places("Consensus", found, top)
     rows = [
         ("method", found.method),
         ("rankings", f"{facts['rankings']:,}"),
         ("items", f"{facts['items']:,}"),
         ("Kemeny score", f"{facts['kemeny_score']:.8g}"),
         (
-            "ties broken at random" if ties is Ties.RANDOM else "ties broken by item number",
-            f"{found.ties:,}",
+            f"ties {BROKEN[found.decided_by]}",
+            "not reported" if found.tied_groups is None else f"{tie_count(found):,}",
         ),
     ]
     if found.lower_bound is not None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fedrank import _core
 from fedrank.cli import _output as output
 from fedrank.consensus import aggregate
+from fedrank.consensus.ties import tie_facts
 from fedrank.distances import kemeny_score, kendall_distance
 from fedrank.mallows import Mallows
 from fedrank.protocol.federate import federate
@@ -69,7 +70,7 @@ def demo(
         )
     result = federate(parties, "borda", phi=min(phi, 0.99), dropouts=lost, rng=rng)
     costs = measure(result, data, center[0], samples)
-    output.deliver(costs, result.consensus, as_document, out)
+    output.deliver(costs, result, as_document, out)
     if picture:
         axes = plots.consensus(result, parties)
         axes.set_title(
@@ -78,8 +79,8 @@ def demo(
         )
         plots.save(axes, picture)
     if not as_document:
-        hidden = center[0].tolist()
-        output.show_places("Federated consensus", result.consensus, TOP, hidden_place=hidden)
+        hidden = (center[0] + 1).tolist()
+        output.show_places("Federated consensus", result, TOP, hidden_place=hidden)
         show(costs)
         output.say_where(out, "consensus")
         output.say_where(picture, "picture")
@@ -97,9 +98,9 @@ def measure(
         "survivors": result.survivors,
         "dropped": list(result.dropped),
         "federated": {
-            "wrong_pairs": int(kendall_distance(result.consensus, center)),
-            "kemeny_score": kemeny_score(result.consensus, data),
-            "bytes_up": int(result.bytes_up[result.survivors].max()),
+            "wrong_pairs": int(kendall_distance(result, center)),
+            "kemeny_score": kemeny_score(result, data),
+            "bytes_up": int(result.bytes_up[result.in_sum].max()),
             "seconds": sum(result.seconds.values()),
         },
         "central": {
@@ -108,7 +109,7 @@ def measure(
             "bytes_up": output.raw_bytes(samples, data.n),
             "seconds": seconds,
         },
-    }
+    } | tie_facts(result)
 
 
 def show(costs: dict[str, Any]) -> None:

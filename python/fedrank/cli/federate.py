@@ -12,10 +12,9 @@ import fedrank
 from fedrank._validation import as_phi
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
-from fedrank.cli._parties import Party, find_dropouts, gather, together
+from fedrank.cli._parties import Party, find_dropouts, gather
 from fedrank.consensus import Consensus
 from fedrank.distances import kemeny_score, kendall_distance
-from fedrank.exceptions import InputError
 from fedrank.protocol.methods import DEFAULT_ROUNDS, DEFAULT_WINDOW, Kemeny, Method
 from fedrank.protocol.result import FederatedConsensus, summary
 from fedrank.protocol.secagg import MIN_SURVIVORS
@@ -135,6 +134,7 @@ def federate(
 
     Keys, shares and messages are real, but this one process reads all files:
     it shows what a federation gives and costs, and hides nothing from you.
+    Place 1 is the best. A score is a mean position, 0 the best.
 
     Example: fedrank federate votes/*.soc --method borda --drop precinct-3
 
@@ -154,25 +154,23 @@ def federate(
     lost = find_dropouts(parties, drop or [])
     if secure and len(parties) > 1:  # one client alone is refused below
         check_enough(lost, Study(made, threshold=threshold), min_survivors)
-    try:
-        result = fedrank.federate(
-            [party.rankings for party in parties],
-            made,
-            secure=secure,
-            threshold=threshold,
-            dropouts=lost,
-            rng=_reading.stream(seed, 2),
-            min_survivors=min_survivors,
-            fit_phi=fit_phi,
-        )
-    except InputError as error:
-        if isinstance(error.client, int):
-            error.client = parties[error.client].name
-        raise
-    rankings = together([parties[client] for client in result.survivors])
+    result = fedrank.federate(
+        {party.name: party.rankings for party in parties},
+        made,
+        secure=secure,
+        threshold=threshold,
+        dropouts=lost,
+        rng=_reading.stream(seed, 2),
+        min_survivors=min_survivors,
+        fit_phi=fit_phi,
+    )
+    kept = zip(parties, result.in_sum, strict=True)
+    rankings = fedrank.Rankings.concat(party.rankings for party, summed in kept if summed)
+    if result.item_labels is not None:  # the first client, whose order it is, may have dropped out
+        rankings = rankings.align(result.items)
     central = fedrank.aggregate(rankings, method.value, rng=_reading.stream(seed, 3))
     document = describe(parties, result, central, rankings, seed)
-    output.deliver(document, result.consensus, as_json, out)
+    output.deliver(document, result, as_json, out)
     if not as_json:
         show(parties, result, central, document, top)
         output.say_where(out, "consensus")
@@ -255,7 +253,7 @@ def make_lehmer(
     return Lehmer(n, clients, phi=phi, low_bits=int(low_bits), max_samples=max_samples)
 
 
-def check_enough(lost: dict[int, str], study: Study, min_survivors: int) -> None:
+def check_enough(lost: dict[str, str], study: Study, min_survivors: int) -> None:
     """Refuse a sum that shows too much of each client, or cannot be unmasked."""
     clients = len(study.roster)
     summed = clients - sum(step != "unmask" for step in lost.values())
@@ -282,7 +280,6 @@ def describe(
     told = summary(result)
     for client, party in zip(told["clients"], parties, strict=True):
         client |= {
-            "name": party.name,
             "rankings": len(party.rankings),
             "bytes_of_rankings": output.raw_bytes(len(party.rankings), rankings.n),
         }
@@ -292,10 +289,10 @@ def describe(
         "scheme": json.loads(result.scheme.to_json()),
         "items": rankings.n,
         "rankings": len(rankings),
-        "kemeny_score": kemeny_score(result.consensus, rankings),
+        "kemeny_score": kemeny_score(result, rankings),
         "central": {
             "kemeny_score": kemeny_score(central, rankings),
-            "kendall_distance": kendall_distance(result.consensus, central),
+            "kendall_distance": kendall_distance(result, central),
             "order": list(central.labels),
         },
     }
@@ -309,15 +306,14 @@ def show(
     top: int,
 ) -> None:
     """Print the consensus, the clients, and what it gives and costs."""
-    columns = output.mean_places(result.consensus)
-    columns["central_place"] = [str(place) for place in central.ranks]
-    output.show_places("Federated consensus", result.consensus, top, **columns)
+    central_place = (central.ranks + 1).tolist()
+    output.show_places("Federated consensus", result, top, central_place=central_place)
     show_clients(document["clients"])
     sent = [client for client in document["clients"] if client["in_sum"]]
     others = document["central"]
     how = "masked" if result.secure else "unmasked"
     rows = [
-        ("method", f"{result.consensus.method}, {how}", central.method),
+        ("method", f"{result.method}, {how}", central.method),
         ("rankings in the sum", f"{document['rankings']:,}", "the same"),
         ("Kemeny score", f"{document['kemeny_score']:.8g}", f"{others['kemeny_score']:.8g}"),
         ("pairs ordered differently", f"{others['kendall_distance']:,}", ""),

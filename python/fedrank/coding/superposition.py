@@ -20,7 +20,7 @@ from fedrank._random import RNG, seed_bytes
 from fedrank._validation import check_ties, read_only
 from fedrank.consensus import Consensus
 from fedrank.protocol.federate import as_client, check_clients
-from fedrank.rankings.complete import Rankings, as_rankings, same_items
+from fedrank.rankings.complete import Rankings, as_rankings
 
 MAX_SUM = 2.0**53
 """Largest absolute value of a sum: noise beyond it is cut off. No number of rankings reaches it."""
@@ -134,6 +134,8 @@ def decide(heard: NDArray[Any], n: int, ties: str, seed: bytes) -> Consensus:
         item_labels=None,
         method="superposition lehmer",
         ties=found.ties,
+        decided_by=ties,
+        tied_runs=found.tied,
     )
 
 
@@ -179,9 +181,12 @@ def aggregate(
     >>> aggregate(hospitals, noise=0.1, rng=0).consensus.top(5)
     (0, 1, 2, 3, 4)
     """
-    data = [as_client(client, each, Rankings) for client, each in enumerate(clients)]
-    check_clients(data)
-    labels = same_items(clients, *data)
+    # The rows of one Rankings are clients, and have its labels.
+    given = clients
+    if isinstance(clients, Rankings):
+        given = [Rankings(each, clients.item_labels) for each in clients]
+    data = check_clients([as_client(client, each, Rankings) for client, each in enumerate(given)])
+    labels = data[0].item_labels
     if not isinstance(noise, int | float | np.number) or not 0 <= noise < np.inf:
         raise ValueError(f"noise must be a number of at least 0, not {noise!r}")
     n = data[0].n

@@ -30,7 +30,7 @@ def federated_footrule(parts: Sequence[ArrayLike], rng: np.random.Generator) -> 
 def federated_kemeny(parts: Sequence[ArrayLike], rng: np.random.Generator) -> NDArray[np.int32]:
     """Refine Borda by the margins of items near to each other; not in the paper (M14)."""
     found = federate(parts, "kemeny", secure=False, rng=rng, phi=PHI, window=8, rounds=4)
-    return found.consensus.ranks
+    return found.ranks
 
 
 Rule = Callable[[Sequence[Rankings], np.random.Generator], NDArray[np.int32]]
@@ -41,7 +41,7 @@ def by_scheme(make: Callable[[int, int, int], Borda | Lehmer]) -> Rule:
 
     def rule(parts: Sequence[Rankings], rng: np.random.Generator) -> NDArray[np.int32]:
         scheme = make(parts[0].n, len(parts), max(map(len, parts)))
-        return federate(parts, scheme, secure=False, rng=rng).consensus.ranks
+        return federate(parts, scheme, secure=False, rng=rng).ranks
 
     return rule
 

@@ -68,6 +68,8 @@ def consensus(
     >>> len(ax.lines), ax.get_xlabel()
     (10, 'client')
     """
+    if isinstance(result, FederatedConsensus) and isinstance(clients, Mapping):
+        clients = by_roster(result, clients)
     names, data = named(clients)
     found: object = result
     if isinstance(result, FederatedConsensus):
@@ -78,9 +80,8 @@ def consensus(
             )
         if not isinstance(clients, Mapping):
             names = list(result.study.roster)
-        names = [names[client] for client in result.survivors]
-        data = [data[client] for client in result.survivors]
-        found = result.consensus
+        names = [name for name, summed in zip(names, result.in_sum, strict=True) if summed]
+        data = [each for each, summed in zip(data, result.in_sum, strict=True) if summed]
     labels = same_items(found, *data)
     ranks = as_rankings(cast(ArrayLike, found))
     if len(ranks) != 1:
@@ -94,6 +95,27 @@ def consensus(
     if n > MAX_BUMP_ITEMS or len(data) > MAX_BUMP_CLIENTS:
         return heat_map(ranks[0], data, texts, ax)
     return bump_chart(ranks[0], names, data, texts, ax)
+
+
+def by_roster(result: FederatedConsensus, clients: Mapping[Any, ArrayLike]) -> Clients:
+    """Put clients into the order of the result's, if these have names.
+
+    Examples
+    --------
+    >>> from fedrank import federate
+    >>> result = federate({name: [[0, 1]] for name in ("north", "east", "south")})
+    >>> list(by_roster(result, {"south": [[0, 1]], "east": [[0, 1]], "north": [[0, 1]]}))
+    ['north', 'east', 'south']
+    """
+    if all(isinstance(client, int) for client in result.clients):
+        return clients
+    for name in result.clients:
+        if name not in clients:
+            raise ValueError(
+                f"client {name!r} of the result was not given: give all of them, also those that "
+                "dropped out"
+            )
+    return {name: clients[name] for name in result.clients}
 
 
 def bump_chart(
@@ -250,9 +272,9 @@ def named(clients: Clients) -> tuple[list[str], list[Rankings]]:
     else:
         given = as_list(clients, "clients")
         names = [str(client) for client in range(len(given))]
-    data = [as_client(client, each, Rankings) for client, each in enumerate(given)]
-    check_clients(data)
-    return names, data
+    known: Sequence[int | str] = names if isinstance(clients, Mapping) else range(len(given))
+    data = [as_client(name, each, Rankings) for name, each in zip(known, given, strict=True)]
+    return names, check_clients(data, names if isinstance(clients, Mapping) else None)
 
 
 def own_consensus(data: Sequence[Rankings]) -> NDArray[np.int32]:

@@ -161,7 +161,7 @@ def parts(sender: Sender) -> dict[str, int]:
     for name, entries, width in scheme.segments:  # segments of one name may differ in width
         bits[name] = bits.get(name, 0) + entries * width
     if isinstance(sender, FederatedConsensus):
-        sent = 8 * int(sender.bytes_up[sender.survivors].max())
+        sent = 8 * int(sender.bytes_up[sender.in_sum].max())
         bits["keys, shares, framing"] = sent - scheme.message_bits
     return bits
 

@@ -7,7 +7,7 @@ here: enough survivors, and the same ones in every round. Agents check it again 
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from fedrank.exceptions import ProtocolError, RunFailedError
 from fedrank.protocol.methods import Course
 from fedrank.protocol.plain import PlainServer
 from fedrank.protocol.record import Begin, Record
-from fedrank.protocol.result import FederatedConsensus, RoundResult
+from fedrank.protocol.result import FederatedConsensus, RoundResult, client_ids
 from fedrank.protocol.running import Running
 from fedrank.protocol.saved import Saved
 from fedrank.protocol.secagg import MIN_SURVIVORS, STEPS, Server
@@ -297,10 +297,19 @@ class Driver:
         if fit is not None:
             # Over all rankings of the survivors, exactly.
             consensus = replace(consensus, objective=fit.mean_distance / len(consensus))
-        lost = sorted(self.lost.items())
+        clients = client_ids(self.study)
+        lost = [(clients[client], when) for client, when in sorted(self.lost.items())]
+        rounds = [
+            replace(
+                each,
+                survivors=[clients[client] for client in each.survivors],
+                faults=[(clients[client], code) for client, code in each.faults],
+            )
+            for each in self.rounds
+        ]
         return FederatedConsensus(
-            consensus=consensus,
-            survivors=list(self.record.survivors or ()),
+            **{each.name: getattr(consensus, each.name) for each in fields(consensus)},
+            survivors=[clients[client] for client in self.record.survivors or ()],
             dropped={c: (number, step) if number else step for c, (number, step, _) in lost},
             reasons={client: why for client, (_, _, why) in lost},
             bytes_up=np.sum([each.bytes_up for each in self.rounds], axis=0),
@@ -309,8 +318,8 @@ class Driver:
             study=self.study,
             secure=self.secure,
             run=self.run,
-            faults=[fault for each in self.rounds for fault in each.faults],
-            rounds=self.rounds,
+            faults=[fault for each in rounds for fault in each.faults],
+            rounds=rounds,
             fit=fit,
             note=self.note,
         )

@@ -1,35 +1,39 @@
 """The whole protocol in one process: real clients and a real server, over bytes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from inspect import Parameter, signature
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from numpy.typing import ArrayLike
 
 from fedrank._random import RNG, seed_bytes
-from fedrank._validation import as_bool, as_list, whole
+from fedrank._validation import as_bool, as_list, few, plural, whole
 from fedrank.exceptions import InputError, Remedy
 from fedrank.protocol.driver import Driver
 from fedrank.protocol.methods import Kemeny, Method, check_method
-from fedrank.protocol.result import FederatedConsensus
+from fedrank.protocol.result import Client, FederatedConsensus, client_ids
 from fedrank.protocol.secagg import MIN_SURVIVORS, STEPS
 from fedrank.protocol.study import Study
-from fedrank.rankings.complete import Rankings, same_items
+from fedrank.rankings.combine import align_all
+from fedrank.rankings.complete import Rankings
+from fedrank.rankings.labelled import Labelled
 from fedrank.rankings.partial import AnyRankings, PartialRankings, as_partial
 from fedrank.schemes import Borda, Lehmer
 from fedrank.schemes.base import MAX_SAMPLES
 from fedrank.transport.inprocess import InProcess
 
 Kind = TypeVar("Kind", Rankings, PartialRankings)
+Each = TypeVar("Each", bound=Labelled)
 
 
 def federate(
-    clients: Sequence[ArrayLike],
+    clients: Sequence[ArrayLike] | Mapping[str, ArrayLike],
     method: Method | str = "borda",
     *,
     secure: bool = True,
     threshold: int | None = None,
-    dropouts: Mapping[int, str | tuple[int, str]] | Iterable[int] = (),
+    dropouts: Mapping[Any, str | tuple[int, str]] | Iterable[Client] = (),
     rng: RNG = None,
     min_survivors: int = MIN_SURVIVORS,
     fit_phi: bool = False,
@@ -42,10 +46,12 @@ def federate(
 
     Parameters
     ----------
-    clients : sequence of array_like of int, each of shape (m, n)
-        The rankings of each client, as arrays or `Rankings` with the same labels. If a client
-        has `PartialRankings`, all take part as such: named methods are made with
-        ``partial=True``. If that is given, or the method's, arrays are read as such.
+    clients : dict of str to array_like of int, or sequence of these, each of shape (m, n)
+        The rankings of each client by its name, which results and errors then use; in a sequence
+        clients are numbered from 0. Arrays, data frames, or `Rankings` of the same labels: labels
+        decide, so their order may differ, and that of the first client is used. If a client has
+        `PartialRankings`, all take part as such: named methods are made with ``partial=True``. If
+        that is given, or the method's, arrays are read as such.
     method : Borda, Lehmer, Kemeny, schemes.Refine, "borda", "lehmer" or "kemeny"
         Which rounds are run, and what is sent; a name stands for that method with ``options``.
         ``"kemeny"`` is Borda, then refinements around its consensus, until nothing moves or the
@@ -58,11 +64,12 @@ def federate(
     threshold : int, optional
         How many clients must stay to the end; ``2L//3 + 1`` by default. In the clear there is
         none: the messages of all clients that are left are summed.
-    dropouts : dict of int to str, or iterable of int
-        Clients that vanish, and the first step that they do not answer: ``"share"``, ``"mask"``
-        (the masked input is never sent; for clients that are only listed) or ``"unmask"`` (the
-        input is in the sum). ``(round, step)`` is that step of a later round, the first
-        round being 0. A client that has vanished does not come back.
+    dropouts : dict of (str or int) to str, or iterable of str or int
+        Clients that vanish (names, or numbers if they have no names), and the first step that
+        they do not answer: ``"share"``, ``"mask"`` (the masked input is never sent; for clients
+        that are only listed) or ``"unmask"`` (the input is in the sum). ``(round, step)`` is that
+        step of a later round, the first round being 0. A client that has vanished does not come
+        back. If the run ends before that round, ``note`` of the result says so.
     rng : None, int or numpy.random.Generator
         Breaks ties. What client ``l`` draws depends on the seed, ``l`` and the round only. No
         secret comes from here.
@@ -92,42 +99,80 @@ def federate(
     >>> result = federate(hospitals, "borda", dropouts=[3, 7], rng=0)
     >>> result.survivors
     [0, 1, 2, 4, 5, 6, 8, 9]
-    >>> result.consensus.top(5)
+    >>> result.top(5)
     (0, 1, 2, 3, 4)
+
+    With names:
+
+    >>> named = federate(dict(zip(["north", "east", "south"], hospitals)), rng=0)
+    >>> named.survivors
+    ['north', 'east', 'south']
 
     A second round, of margins, is nearer to the center:
 
     >>> wards = Mallows(0.6, n=50).sample(50, rng=0).split(10, rng=0)
     >>> near, nearer = (federate(wards, method, rng=0) for method in ("borda", "kemeny"))
-    >>> [kendall_distance(each.consensus, range(50)) for each in (near, nearer)]
+    >>> [kendall_distance(each, range(50)) for each in (near, nearer)]
     [3, 1]
     """
-    if isinstance(clients, Rankings | PartialRankings | Mapping):
-        raise ValueError(
-            "clients must be a list with the rankings of each client, not one "
-            f"{type(clients).__name__}: Rankings.split deals rankings to clients"
-        )
+    roster, given = named_clients(clients)
     secure = as_bool("secure", secure)
     takes_partial = bool(options.get("partial", getattr(method, "partial", False)))
     data: list[AnyRankings] = [
         as_client(client, each, PartialRankings)
         if isinstance(each, PartialRankings) or (takes_partial and not isinstance(each, Rankings))
         else as_client(client, each, Rankings)
-        for client, each in enumerate(clients)
+        for client, each in zip(ids_of(roster, given), given, strict=True)
     ]
-    check_clients(data)
-    labels = same_items(*data)
+    sources = tuple(getattr(each, "source", None) for each in data)
+    data = check_clients(data, roster)
     if any(isinstance(each, PartialRankings) for each in data):
         data = [as_partial(each) for each in data]
         options = partial_options(method, fit_phi, options)
     chosen = as_method(method, data, options)
-    study = Study(chosen, labels, threshold=threshold, fit_phi=fit_phi)
+    study = Study(chosen, data[0].item_labels, roster, threshold, fit_phi=fit_phi)
     check_samples(data, study)
     if secure and len(data) == 1:
         raise InputError("one client has no others to hide among", remedy=Remedy.INSECURE)
     seed = seed_bytes(rng)
-    transport = InProcess(study, data, seed, secure, check_dropouts(dropouts, len(data)))
-    return Driver(study, transport, secure, min_survivors, seed, run=0).conduct()
+    lost = check_dropouts(dropouts, study)
+    transport = InProcess(study, data, seed, secure, lost)
+    result = Driver(study, transport, secure, min_survivors, seed, run=0).conduct()
+    note = "; ".join(filter(None, [result.note, never_dropped(lost, result)])) or None
+    shared = sources[0] if len({str(each) for each in sources}) == 1 else None
+    differ = shared is None and any(each is not None for each in sources)
+    return replace(result, note=note, source=shared, sources=sources if differ else None)
+
+
+def named_clients(
+    clients: Sequence[ArrayLike] | Mapping[str, ArrayLike],
+) -> tuple[tuple[str, ...] | None, list[ArrayLike]]:
+    """Return the names of the clients, None if they have none, and the rankings of each.
+
+    Examples
+    --------
+    >>> named_clients({"north": [[0, 1]], "east": [[1, 0]]})
+    (('north', 'east'), [[[0, 1]], [[1, 0]]])
+    """
+    if not isinstance(clients, Mapping):
+        one = "__arrow_c_stream__", "__dataframe__", "columns"
+        if isinstance(clients, Rankings | PartialRankings) or any(
+            hasattr(clients, name) for name in one
+        ):
+            raise InputError(
+                "clients must be a dict or a list with the rankings of each client, not one "
+                f"{type(clients).__name__}",
+                remedy="Rankings.split deals rankings to clients",
+            )
+        return None, as_list(clients, "clients")
+    for name in cast("Mapping[Hashable, ArrayLike]", clients):
+        if not isinstance(name, str):
+            raise InputError(
+                f"the names of clients must be text, not {name!r}",
+                value=name,
+                remedy=f"write {str(name)!r}, or pass a list of clients, numbered from 0",
+            )
+    return tuple(clients), list(clients.values())
 
 
 def partial_options(method: object, fit_phi: bool, options: dict[str, Any]) -> dict[str, Any]:
@@ -220,12 +265,17 @@ def check_samples(data: Sequence[AnyRankings], study: Study) -> None:
         raise InputError(
             f"{largest} rankings are more than the bound of {least} per client",
             value=largest,
-            client=sizes.index(largest),
+            client=client_ids(study)[sizes.index(largest)],
             remedy=Remedy.MAX_SAMPLES,
         )
 
 
-def as_client(client: int, rankings: ArrayLike, kind: type[Kind]) -> Kind:
+def ids_of(names: Sequence[str] | None, clients: Sequence[object]) -> Sequence[Client]:
+    """Return the names of the clients, or their numbers if they have no names."""
+    return range(len(clients)) if names is None else names
+
+
+def as_client(client: Client, rankings: ArrayLike, kind: type[Kind]) -> Kind:
     """Check the rankings of one client; complaints name it."""
     if isinstance(rankings, kind):
         return rankings
@@ -236,33 +286,70 @@ def as_client(client: int, rankings: ArrayLike, kind: type[Kind]) -> Kind:
         raise
 
 
-def check_clients(data: Sequence[AnyRankings]) -> None:
-    """Refuse no clients, empty ones, and clients that rank different numbers of items."""
+def check_clients(data: Sequence[Each], names: Sequence[str] | None = None) -> list[Each]:
+    """Put the items of all clients into one order.
+
+    Refuse no clients, empty ones, and clients that rank different items.
+    """
     if not data:
-        raise ValueError("no clients were given")
-    for client, rankings in enumerate(data):
+        raise InputError("no clients were given")
+    clients = dict(zip(ids_of(names, data), data, strict=True))
+    for client, rankings in clients.items():
         if len(rankings) == 0:
-            raise ValueError(f"client {client} has no rankings")
-        if rankings.n != data[0].n:
-            raise ValueError(
-                f"client {client} ranks {rankings.n} items but client 0 ranks {data[0].n}"
-            )
+            raise InputError("there are no rankings", client=client, remedy="leave the client out")
+    return align_all(clients)
 
 
 def check_dropouts(
-    dropouts: Mapping[int, str | tuple[int, str]] | Iterable[int], clients: int
+    dropouts: Mapping[Any, str | tuple[int, str]] | Iterable[Client], study: Study
 ) -> dict[int, tuple[int, str]]:
     """Say for every client that vanishes in which round, and at which step, it does."""
+    clients = client_ids(study)
+    numbers = {client: number for number, client in enumerate(clients)}
+    numbers |= {name: number for number, name in enumerate(study.roster)}
+    method = study.method
+    last = (method.rounds if isinstance(method, Kemeny) else 0) + study.fit_phi
     if isinstance(dropouts, Mapping):
         lost = dict(dropouts)
     else:
         lost = dict.fromkeys(as_list(dropouts, "dropouts"), "mask")
     checked = {}
     for client, when in lost.items():
-        if whole("dropout", client, least=0) >= clients:
-            raise ValueError(f"dropout {client} is not a client: they are 0..{clients - 1}")
+        if isinstance(client, bool) or client not in numbers:
+            raise InputError(
+                f"dropout {client!r} is not a client: they are {few(clients)}", value=client
+            )
         round, step = when if isinstance(when, tuple) and len(when) == 2 else (0, when)
         if step not in STEPS[1:]:
-            raise ValueError(f"client {client} drops out at {step!r}: say {', '.join(STEPS[1:])}")
-        checked[int(client)] = (whole("round", round, least=0), str(step))
+            raise InputError(
+                f"the step at which it drops out is one of {', '.join(STEPS[1:])}, not {step!r}",
+                value=step,
+                client=client,
+            )
+        if whole("round", round, least=0) > last:
+            raise InputError(
+                f"it cannot drop out of round {round}: the rounds of this study are "
+                f"{few(range(last + 1))}",
+                value=round,
+                client=client,
+            )
+        checked[numbers[client]] = (int(round), str(step))
     return dict(sorted(checked.items()))
+
+
+def never_dropped(lost: Mapping[int, tuple[int, str]], result: FederatedConsensus) -> str | None:
+    """Name the clients that were to vanish in a round that was never run.
+
+    Examples
+    --------
+    >>> votes = [[[0, 1, 2]]] * 4
+    >>> federate(votes, "kemeny", rounds=5, rng=0, dropouts={3: (5, "mask")}).note
+    'client 3 did not drop out of round 5: only 2 rounds were run'
+    """
+    run = len(result.rounds)
+    names = [
+        f"client {result.clients[client]!r} did not drop out of round {round}"
+        for client, (round, _) in lost.items()
+        if round >= run
+    ]
+    return f"{', '.join(names)}: only {plural(run, 'round')} were run" if names else None

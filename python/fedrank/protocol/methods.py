@@ -357,6 +357,8 @@ class Course:
         """Refine the consensus, and see whether there is anything left to ask."""
         assert isinstance(scheme, Refine)
         found = scheme.decode(total, survivors, rng=rng, earlier=self._refined)
+        if found.decided_by == "order" and self.consensus is not None:
+            found = replace(found, decided_by=decided_before(found, self.consensus))
         self.consensus = replace(found, item_labels=self.labels, method="federated kemeny")
         self._refined.append(total)
         moved = not np.array_equal(found.ranks, scheme.ranks)
@@ -374,3 +376,24 @@ class Course:
         self.stage = DISPERSION if self.fit_phi else None
         if self.fit_phi:
             self.orders = [*self.orders, order]
+
+
+def decided_before(found: Consensus, before: Consensus) -> str:
+    """Say what decided ties that were left in the order of the round before.
+
+    That order may itself have been decided by lot: if two items were tied in both rounds, it was.
+
+    Examples
+    --------
+    >>> from fedrank import aggregate
+    >>> tied, clear = aggregate([[0, 1], [1, 0]]), aggregate([[0, 1]])
+    >>> decided_before(tied, tied), decided_before(tied, clear)
+    ('random', 'order')
+    """
+    groups = before.tied_items or ()
+    group_of = {item: number for number, group in enumerate(groups) for item in group}
+    for group in found.tied_items or ():
+        numbers = [group_of[item] for item in group if item in group_of]
+        if len(numbers) > len(set(numbers)):
+            return before.decided_by
+    return "order"

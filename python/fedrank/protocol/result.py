@@ -1,18 +1,38 @@
 """What a federated run gives, and what it cost."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.consensus import Consensus
+from fedrank.consensus.html import MAX_ROWS, as_html, table
+from fedrank.consensus.result import Consensus, same_fields
+from fedrank.consensus.ties import chance, tie_facts
+from fedrank.protocol import documents
 from fedrank.protocol.methods import DISPERSION
 from fedrank.protocol.study import Round, Study
 from fedrank.schemes import AnyScheme, Fit
 
+Client: TypeAlias = int | str
+"""A client in a result: its name, or its number if the study's roster has no names."""
 
-@dataclass(frozen=True)
+
+def client_ids(study: Study) -> tuple[Client, ...]:
+    """Say how results call the clients: by name, or by number if the roster is the default one.
+
+    Examples
+    --------
+    >>> from fedrank import Borda
+    >>> client_ids(Study(Borda(2, 3))), client_ids(Study(Borda(2, 2), roster=["north", "east"]))
+    ((0, 1, 2), ('north', 'east'))
+    """
+    numbers = range(len(study.roster))
+    return tuple(numbers) if study.roster == tuple(map(str, numbers)) else study.roster
+
+
+@dataclass(frozen=True, eq=False)
 class RoundResult:
     """One round that was run: one sum, and what it cost.
 
@@ -20,14 +40,15 @@ class RoundResult:
     ----------
     round : Round
         What was asked for.
-    survivors : list of int
-        Clients whose messages are in the sum; none if it was not opened.
+    survivors : list of str or int
+        Clients whose messages are in the sum, by name, or by number if they have no names; none
+        if it was not opened.
     bytes_up, bytes_down : numpy.ndarray of int64
-        Bytes that each client sent and was sent.
+        Bytes that each client sent and was sent, in the order of the roster.
     seconds : dict of str to float
         Wall time of each step, from the requests to the last reply ("mask" includes the time that
         clients take to encode), of the server's work on it ("server mask"), and of "decode".
-    faults : list of (int, str)
+    faults : list of (str or int, str)
         Clients that sent something wrong, with a fixed code each.
 
     Examples
@@ -38,37 +59,41 @@ class RoundResult:
     """
 
     round: Round
-    survivors: list[int]
+    survivors: list[Any]
     bytes_up: NDArray[np.int64]
     bytes_down: NDArray[np.int64]
     seconds: dict[str, float]
-    faults: list[tuple[int, str]]
+    faults: list[tuple[Any, str]]
 
     @property
     def scheme(self) -> AnyScheme:
         """How rankings became messages."""
         return self.round.scheme
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RoundResult) and same_fields(self, other)
 
-@dataclass(frozen=True)
-class FederatedConsensus:
+    __hash__ = None  # type: ignore[assignment]  # equality is by value, and arrays have no hash
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class FederatedConsensus(Consensus):
     """The consensus of a federated run, who took part, and what it cost.
 
-    The attributes mean the same whatever carried the messages.
+    It is a `Consensus` and behaves like one. The attributes mean the same whatever carried the
+    messages. Clients are named as in the study's roster; if that has the default names, by number.
 
     Attributes
     ----------
-    consensus : Consensus
-        The ranking found.
-    survivors : list of int
+    survivors : list of str or int
         Clients whose messages are in the sum.
-    dropped : dict of int to str
+    dropped : dict of (str or int) to str
         Clients that were lost, and the first step that they did not answer; ``(round, step)``
         if that was in a later round than the first.
-    reasons : dict of int to str
+    reasons : dict of (str or int) to str
         Why each of them was lost, as far as that is known.
     bytes_up, bytes_down : numpy.ndarray of int64
-        Bytes that each client sent and was sent, in all rounds.
+        Bytes that each client sent and was sent, in all rounds, in the order of `clients`.
     seconds : dict of str to float
         Wall time by step, over all rounds: see `RoundResult`.
     study : Study
@@ -77,14 +102,17 @@ class FederatedConsensus:
         Whether the messages were masked.
     run : int
         Number of the run; that of the run that was killed, if this one went on from its state.
-    faults : list of (int, str)
+    faults : list of (str or int, str)
         Clients that sent something wrong, with a fixed code each.
     rounds : list of RoundResult
         The rounds, in turn; one for each sum.
     fit : schemes.Fit or None
         phi and its standard error, if the study asked for them.
     note : str or None
-        Why a round was not opened, if one was not.
+        What did not go as planned: why a round was not opened, which dropouts never happened.
+    sources : tuple or None
+        What each client's rankings were read from, if that is known and differs; otherwise see
+        ``source``.
 
     Examples
     --------
@@ -94,22 +122,38 @@ class FederatedConsensus:
     ([0, 1, 2, 3], {3: 'unmask'})
     >>> int(result.bytes_up[0])
     758
+    >>> named = federate(dict.fromkeys(["north", "east", "south"], [[0, 1, 2]]))
+    >>> named.survivors
+    ['north', 'east', 'south']
     """
 
-    consensus: Consensus
-    survivors: list[int]
-    dropped: dict[int, str | tuple[int, str]]
+    kind: ClassVar[str] = "federated consensus"
+
+    survivors: list[Any]
+    dropped: dict[Any, str | tuple[int, str]]
     bytes_up: NDArray[np.int64]
     bytes_down: NDArray[np.int64]
     seconds: dict[str, float]
     study: Study
     secure: bool
     run: int = 0
-    reasons: dict[int, str] = field(default_factory=dict)
-    faults: list[tuple[int, str]] = field(default_factory=list)
+    reasons: dict[Any, str] = field(default_factory=dict)
+    faults: list[tuple[Any, str]] = field(default_factory=list)
     rounds: list[RoundResult] = field(default_factory=list)
     fit: Fit | None = None
     note: str | None = None
+    sources: tuple[object | None, ...] | None = field(default=None, compare=False)
+
+    @property
+    def clients(self) -> tuple[Client, ...]:
+        """Names of all clients, in the order of the roster; their numbers if it has none."""
+        return client_ids(self.study)
+
+    @property
+    def in_sum(self) -> NDArray[np.bool_]:
+        """Whether each client, in the order of `clients`, is a survivor."""
+        survivors = set(self.survivors)
+        return np.array([client in survivors for client in self.clients])
 
     @property
     def scheme(self) -> AnyScheme:
@@ -117,14 +161,39 @@ class FederatedConsensus:
         opened = [each for each in self.rounds if each.survivors]
         return [each.scheme for each in opened if each.round.stage != DISPERSION][-1]
 
-    def __repr__(self) -> str:
+    def _extra(self) -> dict[str, Any]:
+        return documents.extra_of(self)
+
+    @classmethod
+    def _read_extra(cls, extra: dict[str, Any]) -> dict[str, Any]:
+        return documents.read_extra(extra, RoundResult)
+
+    def _costs(self) -> str:
+        """Say who took part and what it cost, in one line."""
         how = "secure" if self.secure else "in the clear"
         rounds = f" in {len(self.rounds)} rounds" if len(self.rounds) > 1 else ""
         return (
-            f"FederatedConsensus: {self.consensus!r}\n"
-            f"  {len(self.survivors)} of {len(self.study.roster)} clients, {how}, "
+            f"{len(self.survivors)} of {len(self.study.roster)} clients, {how}, "
             f"at most {int(self.bytes_up.max())} bytes sent per client{rounds}"
         )
+
+    def __repr__(self) -> str:
+        lines = [f"FederatedConsensus: {self._summary()}", *chance(self), self._costs()]
+        return "\n  ".join(lines if self.note is None else [*lines, self.note])
+
+    def _repr_html_(self) -> str:
+        rows: list[list[Hashable]] = [
+            [client, "yes" if summed else "no", f"{up:,}", f"{down:,}"]
+            for client, summed, up, down in zip(
+                self.clients[:MAX_ROWS], self.in_sum, self.bytes_up, self.bytes_down, strict=False
+            )
+        ]
+        head = ["client", "in the sum", "bytes sent", "bytes received"]
+        return as_html(self, after=table(head, rows, len(self.clients)), more=self._notes())
+
+    def _notes(self) -> list[str]:
+        """Say what belongs beside the table of places."""
+        return [self._costs()] if self.note is None else [self._costs(), self.note]
 
 
 def summary(result: FederatedConsensus) -> dict[str, Any]:
@@ -146,25 +215,26 @@ def summary(result: FederatedConsensus) -> dict[str, Any]:
     return {
         "study": result.study.digest,
         "run": result.run,
-        "method": result.consensus.method,
+        "method": result.method,
         "secure": result.secure,
         "threshold": result.study.threshold if result.secure else None,
         "clients": [
             {
                 "name": name,
-                "in_sum": client in result.survivors,
+                "in_sum": bool(result.in_sum[number]),
                 "dropped_at": when.get(client),
                 "why": result.reasons.get(client),
-                "bytes_sent": int(result.bytes_up[client]),
-                "bytes_received": int(result.bytes_down[client]),
+                "bytes_sent": int(result.bytes_up[number]),
+                "bytes_received": int(result.bytes_down[number]),
             }
-            for client, name in enumerate(result.study.roster)
+            for number, (client, name) in enumerate(
+                zip(result.clients, result.study.roster, strict=True)
+            )
         ],
         "faults": [{"client": client, "code": code} for client, code in result.faults],
         "rounds": [each.round.stage for each in result.rounds],
         "seconds": result.seconds,
         "note": result.note,
         "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
-        "exact": result.consensus.exact,
-        "ties": result.consensus.ties,
-    }
+        "exact": result.exact,
+    } | tie_facts(result)

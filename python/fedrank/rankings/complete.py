@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
+from fedrank._frames import as_frame
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import (
     INT32_MAX,
@@ -63,10 +64,10 @@ class Rankings(Labelled):
     def __init__(
         self, ranks: ArrayLike, items: Iterable[Hashable] | None = None, base: int = 0
     ) -> None:
-        if items is None:
-            items = labels_of(ranks)
-        self._ranks = as_rankings(ranks, base, copy=True)
-        self._items = None if items is None else check_items(items, self.n)
+        ranks = as_frame(ranks)
+        labels = labels_of(ranks) if items is None else tuple(as_list(items, "items"))
+        self._ranks = as_rankings(ranks, base, copy=True, labels=labels)
+        self._items = None if labels is None else check_items(labels, self.n)
 
     @classmethod
     def from_orders(
@@ -135,7 +136,7 @@ class Rankings(Labelled):
         Parameters
         ----------
         scores : array_like of float, shape (m, n) or (n,)
-            An array, or a pandas or polars frame whose columns are the items.
+            An array, or a data frame whose columns are the items.
         items : sequence, optional
             Labels; by default the columns of a frame.
         ties : {"random", "index", "error"}
@@ -159,9 +160,10 @@ class Rankings(Labelled):
         """
         if ties not in ("random", "index", "error"):
             raise InputError(f'ties must be "random", "index" or "error", not {ties!r}', value=ties)
+        scores = as_frame(scores)
         if items is None:
             items = labels_of(scores)
-        matrix = as_scores(scores)
+        matrix = as_scores(scores, labels_of(scores))
         try:
             ranks = _core.from_scores(matrix, ties, seed_bytes(rng))
         except ValueError as error:
@@ -234,10 +236,16 @@ class Rankings(Labelled):
         return _core.invert(self._ranks)
 
 
-def as_rankings(ranks: ArrayLike, base: int = 0, copy: bool = False) -> NDArray[np.int32]:
+def as_rankings(
+    ranks: ArrayLike,
+    base: int = 0,
+    copy: bool = False,
+    labels: tuple[Hashable, ...] | None = None,
+) -> NDArray[np.int32]:
     """Return rankings as a valid C-ordered ``int32`` matrix; a `Rankings` is not checked again.
 
-    An ``int32`` array in C order is not copied unless ``copy`` is True.
+    An ``int32`` array in C order is not copied unless ``copy`` is True. Errors name items by
+    their labels, if these are given.
 
     Examples
     --------
@@ -254,7 +262,7 @@ def as_rankings(ranks: ArrayLike, base: int = 0, copy: bool = False) -> NDArray[
         )
     if base not in (0, 1):
         raise InputError(f"base must be 0 or 1, not {base!r}", value=base)
-    matrix = as_integers(ranks, "positions")
+    matrix = as_integers(ranks, "positions", labels)
     ordered = np.array(matrix, dtype=np.int32, order="C", copy=True if copy or base else None)
     if base:
         refuse_where(ordered < -INT32_MAX, ordered, "is too large")
@@ -332,7 +340,7 @@ def in_order(labels: Collection[Hashable]) -> tuple[Hashable, ...]:
     return tuple(sorted(labels, key=lambda label: (type(label).__name__, str(label))))
 
 
-def as_scores(scores: ArrayLike) -> NDArray[np.float64]:
+def as_scores(scores: ArrayLike, labels: tuple[Hashable, ...] | None = None) -> NDArray[np.float64]:
     """Return scores as a C-ordered matrix of floats; refuse integers that floats would merge.
 
     Examples
@@ -340,7 +348,7 @@ def as_scores(scores: ArrayLike) -> NDArray[np.float64]:
     >>> as_scores([1, 2])
     array([[1., 2.]])
     """
-    matrix = as_matrix(scores, "scores")
+    matrix = as_matrix(scores, "scores", labels)
     if not np.can_cast(matrix.dtype, np.float64, "same_kind") and matrix.dtype.kind not in "iu":
         raise InputError(f"scores must be real numbers, not {matrix.dtype}")
     exact = matrix.astype(np.float64, copy=False)
@@ -352,10 +360,11 @@ def as_scores(scores: ArrayLike) -> NDArray[np.float64]:
 
 
 def labels_of(values: object) -> tuple[Hashable, ...] | None:
-    """Return the labels of fedrank's own objects and of pandas or polars frames; else None."""
+    """Return the labels of fedrank's own objects and of data frames; else None."""
     if hasattr(values, "item_labels"):
         return cast("tuple[Hashable, ...] | None", values.item_labels)
-    columns = getattr(values, "columns", None)
+    # A pyarrow table's columns are the data, not the names.
+    columns = getattr(values, "column_names", getattr(values, "columns", None))
     if columns is None or type(columns).__name__ == "RangeIndex":
         return None
     return tuple(columns)

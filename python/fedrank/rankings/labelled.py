@@ -1,14 +1,19 @@
 """What complete and partial rankings have in common: rows of labelled items."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any, Self, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from fedrank import _core
 from fedrank._random import RNG
-from fedrank._validation import as_array, check_items, few, plural, read_only, whole
+from fedrank._validation import as_array, as_list, check_items, few, plural, read_only, whole
 from fedrank.exceptions import InputError
+
+if TYPE_CHECKING:
+    from fedrank.rankings.complete import Rankings
+    from fedrank.rankings.partial import PartialRankings
 
 Rows: TypeAlias = slice | Sequence[int] | Sequence[bool] | NDArray[Any]
 """A selection of rows: a slice, a mask or a list of row numbers."""
@@ -123,6 +128,105 @@ class Labelled:
         index = {label: i for i, label in enumerate(self._items)}
         columns = [index[label] for label in labels]
         return self._trusted(np.ascontiguousarray(self._ranks[:, columns]), labels)
+
+    @classmethod
+    def concat(cls, parts: "Iterable[Rankings | PartialRankings]") -> "Rankings | PartialRankings":
+        """Join rankings of the same items, one after the other.
+
+        Parameters
+        ----------
+        parts : iterable of Rankings or PartialRankings
+            If they have labels, the items get the order of the first part. If one
+            is partial, or concat is called on PartialRankings, the result is partial too.
+
+        Returns
+        -------
+        rankings : Rankings or PartialRankings
+
+        Raises
+        ------
+        ValueError
+            If they rank different items; the message lists what is missing where.
+
+        Examples
+        --------
+        >>> from fedrank import Rankings
+        >>> one, two = Rankings([[0, 1]], items=["a", "b"]), Rankings([[0, 1]], items=["b", "a"])
+        >>> Rankings.concat([one, two]).ranks.tolist()
+        [[0, 1], [1, 0]]
+        """
+        from fedrank.rankings.combine import concat  # noqa: PLC0415  it knows both kinds
+
+        return concat(parts, cls)
+
+    def select(self, items: Iterable[Hashable]) -> Self:
+        """Keep some items, ranked among themselves as before.
+
+        Parameters
+        ----------
+        items : sequence
+            Labels of the items to keep, in the new order of the columns.
+
+        Returns
+        -------
+        selected : Rankings or PartialRankings
+
+        Raises
+        ------
+        ValueError
+            If the rankings have no labels, a label is unknown, or a partial ranking ranks none of
+            these items.
+
+        Examples
+        --------
+        >>> from fedrank import Rankings
+        >>> Rankings([[2, 0, 3, 1]], items=["a", "b", "c", "d"]).select(["a", "c", "d"]).ranks
+        array([[1, 2, 0]], dtype=int32)
+        """
+        labels = tuple(as_list(items, "items"))
+        labels = check_items(labels, len(labels))
+        if self._items is None:
+            raise InputError("the rankings have no labels to select by", remedy="pass items=[…]")
+        if not labels:
+            raise InputError("select needs at least one item to keep")
+        index = {label: i for i, label in enumerate(self._items)}
+        unknown = [label for label in labels if label not in index]
+        if unknown:
+            raise InputError(
+                f"{plural(len(unknown), 'label')} not among the items: {few(unknown)}",
+                value=unknown[0],
+                remedy="common_items gives those that several rankings have",
+            )
+        kept = self._ranks[:, [index[label] for label in labels]]
+        blank = np.flatnonzero((kept < 0).all(axis=1))
+        if blank.size:
+            raise InputError(
+                "the row ranks none of the selected items",
+                row=int(blank[0]),
+                remedy="leave such rows out, or select more items",
+            )
+        scores = np.where(kept < 0, np.nan, -kept.astype(np.float64))
+        return self._trusted(_core.levels(np.ascontiguousarray(scores)), labels)
+
+    def common_items(self, *others: "Labelled") -> tuple[Hashable, ...]:
+        """Return the labels that these and all other rankings have, in the order of these.
+
+        Examples
+        --------
+        >>> from fedrank import Rankings
+        >>> north = Rankings([[0, 1, 2]], items=["a", "b", "c"])
+        >>> north.common_items(Rankings([[0, 1, 2]], items=["c", "d", "a"]))
+        ('a', 'c')
+        """
+        for each in (self, *others):
+            if not isinstance(each, Labelled):
+                raise InputError(
+                    f"common_items takes Rankings or PartialRankings, not {type(each).__name__}"
+                )
+            if each._items is None:
+                raise InputError("the rankings have no labels", remedy="pass items=[…]")
+        sets = [set(each.items) for each in others]
+        return tuple(label for label in self.items if all(label in held for held in sets))
 
     def __len__(self) -> int:
         return int(self._ranks.shape[0])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
+from fedrank._frames import as_frame
 from fedrank._random import RNG
 from fedrank._validation import (
     as_integers,
@@ -54,9 +55,10 @@ class PartialRankings(Labelled):
     __slots__ = ()
 
     def __init__(self, ranks: ArrayLike, items: Iterable[Hashable] | None = None) -> None:
+        ranks = as_frame(ranks)
         if items is None:
             items = labels_of(ranks)
-        positions = as_integers(ranks, "positions")
+        positions = as_integers(ranks, "positions", labels_of(ranks))
         refuse_where(
             positions < -1, positions, "is not a position: use 0 or more, or -1 for not ranked"
         )
@@ -138,8 +140,7 @@ class PartialRankings(Labelled):
         Parameters
         ----------
         scores : array_like of float, shape (m, n) or (n,)
-            An array, or a pandas or polars frame whose columns are the items. NaN means not
-            ranked.
+            An array, or a data frame whose columns are the items. NaN means not ranked.
         items : sequence, optional
             Labels; by default the columns of a frame.
 
@@ -157,9 +158,10 @@ class PartialRankings(Labelled):
         >>> PartialRankings.from_scores([[0.5, 0.9, float("nan"), 0.5]]).ranks
         array([[ 1, 0, -1, 1]], dtype=int32)
         """
+        scores = as_frame(scores)
         if items is None:
             items = labels_of(scores)
-        ranks = levels_of(as_scores(scores))
+        ranks = levels_of(as_scores(scores, labels_of(scores)))
         return cls._trusted(ranks, None if items is None else check_items(items, ranks.shape[1]))
 
     def complete(self, rng: RNG = None) -> Rankings:
@@ -238,7 +240,7 @@ def as_partial(rankings: ArrayLike) -> PartialRankings:
 
 
 def as_profile(
-    rankings: ArrayLike, weights: ArrayLike | None
+    rankings: ArrayLike, weights: ArrayLike | None, base: int = 0
 ) -> tuple[NDArray[np.int32], NDArray[np.uint32] | None]:
     """Check rankings and their weights; partial rankings are replaced by their twins.
 
@@ -248,10 +250,16 @@ def as_profile(
     >>> ranks.tolist(), weights.tolist()
     ([[0, 1], [1, 0], [1, 0], [1, 0]], [3, 1, 3, 1])
     """
+    if base != 0 and isinstance(rankings, Labelled):
+        raise InputError(
+            f"base is for arrays: the positions of {type(rankings).__name__} are 0-based",
+            value=base,
+            remedy="leave out base",
+        )
     if isinstance(rankings, PartialRankings):
         counts = as_weights(weights, len(rankings))
         return rankings.twins().ranks, None if counts is None else np.tile(counts, 2)
-    ranks = as_rankings(rankings)
+    ranks = as_rankings(rankings, base, labels=labels_of(rankings))
     return ranks, as_weights(weights, len(ranks))
 
 

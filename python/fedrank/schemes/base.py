@@ -180,6 +180,8 @@ class ConsensusScheme(Scheme):
             if found.sums is None
             else self._scores(found.sums.astype(np.float64), survivors),
             ties=found.ties,
+            decided_by=ties,
+            tied_runs=found.tied,
         )
 
     def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:

@@ -68,9 +68,14 @@ class Borda(ConsensusScheme):
         self._freeze()
 
     def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:
-        # Exact sums are of whole rankings (of two for a partial one), so they tell how many.
         if self.quantize or self.n == 1:
-            return sums / survivors
+            # The sums are of levels, and level j stands for the model's expected position E_j.
+            expected = _core.mallows_expected_ranks(self.phi, self.n)
+            positions: NDArray[np.float64] = np.interp(
+                sums / survivors, np.arange(self.n), expected
+            )
+            return positions
+        # Exact sums are of whole rankings (of two for a partial one), so they tell how many.
         return sums / (float(sums.sum()) / (self.n * (self.n - 1) / 2))
 
     def _parameters(self) -> dict[str, Any]:

@@ -161,6 +161,8 @@ class Refine(ConsensusScheme):
             exact=found.exact,
             objective=None if found.distance is None else found.distance / scale,
             lower_bound=None if found.lower_bound is None else found.lower_bound / scale,
+            decided_by="order" if found.kept else ties,
+            tied_runs=found.tied,
         )
 
     def _parameters(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 //! `i` of at least `t`, and stays silent if none has. The slots of all blocks follow each other.
 
 use crate::consensus::Consensus;
+use crate::consensus::tied::{self, Run};
 use crate::error::{Error, Result, zeros};
 use crate::interrupt::Interrupt;
 use crate::lehmer;
@@ -57,7 +58,7 @@ pub fn receive(sums: &[f64], n: usize, ties: Ties) -> Result<Consensus> {
     if n == 0 || sums.len() != first_slot(n) {
         return Err(Error::Ragged { len: sums.len(), n });
     }
-    let mut tied = 0;
+    let mut tied = Vec::new();
     let mut block = Vec::with_capacity(n);
     let digit = |item: usize| {
         block.clear();
@@ -68,7 +69,11 @@ pub fn receive(sums: &[f64], n: usize, ties: Ties) -> Result<Consensus> {
         let most = counts.clone().fold(0.0, f64::max);
         let mut best = (0..).zip(counts).filter(|(_, count)| *count == most);
         let options = best.clone().count() as u32;
-        tied += usize::from(options > 1);
+        if options > 1 {
+            let last = best.clone().last().map_or(0, |(digit, _)| digit);
+            let first = best.clone().next().map_or(0, |(digit, _)| digit);
+            tied.push(Run::of_digit(item as u32, first, last));
+        }
         let choice = match ties {
             Ties::Random(key) if options > 1 => below(&mut stream(key, item as u64), options),
             _ => 0,
@@ -76,7 +81,8 @@ pub fn receive(sums: &[f64], n: usize, ties: Ties) -> Result<Consensus> {
         best.nth(choice as usize).map_or(0, |(digit, _)| digit)
     };
     let code: Vec<u32> = (0..n).map(digit).collect();
-    Ok(Consensus { ranks: lehmer::decode(&code)?, ties: tied, ..Consensus::default() })
+    let (ranks, ties, tied) = (lehmer::decode(&code)?, tied.len(), Some(tied::apart(tied)));
+    Ok(Consensus { ranks, ties, tied, ..Consensus::default() })
 }
 
 /// Puts the nearest numbers in place that never rise and are never negative, by least squares.

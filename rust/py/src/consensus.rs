@@ -1,10 +1,11 @@
 //! Central consensus, by method.
 
+use fedrank_core::consensus::tied::Run;
 use fedrank_core::consensus::{self, Method};
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
-use crate::array::{Ranks, Weights, key, profile, vector};
+use crate::array::{Ranks, Weights, key, matrix, profile, vector};
 use crate::error::{Error, Result};
 use crate::interrupt::{LONG, interruptible};
 use crate::rankings::tie_rule;
@@ -14,6 +15,8 @@ use crate::rankings::tie_rule;
 pub(crate) struct Consensus {
     ranks: Py<PyArray1<i32>>,
     ties: usize,
+    tied: Option<Py<PyArray2<i32>>>,
+    kept: bool,
     sums: Option<Py<PyArray1<u64>>>,
     distance: Option<u64>,
     lower_bound: Option<u64>,
@@ -21,15 +24,20 @@ pub(crate) struct Consensus {
 }
 
 impl Consensus {
-    pub(crate) fn new(py: Python<'_>, found: consensus::Consensus) -> Self {
-        Self {
+    pub(crate) fn new(py: Python<'_>, found: consensus::Consensus) -> Result<Self> {
+        let row = |run: &Run| [run.group, run.items, run.start, run.end];
+        let rows = |runs: Vec<Run>| runs.iter().flat_map(row).collect::<Vec<u32>>();
+        let tied = found.tied.map(|runs| matrix(py, rows(runs), 4)).transpose()?;
+        Ok(Self {
             ranks: vector(py, found.ranks).unbind(),
             ties: found.ties,
+            tied: tied.map(Bound::unbind),
+            kept: found.kept,
             sums: found.sums.map(|sums| vector(py, sums).unbind()),
             distance: found.distance,
             lower_bound: found.bound,
             exact: found.exact,
-        }
+        })
     }
 }
 
@@ -56,7 +64,7 @@ pub(crate) fn aggregate(
     };
     let consensus = |token| method.consensus(&profile, ties, key, token);
     let found = interruptible(py, work, consensus)?;
-    Ok(Consensus::new(py, found))
+    Consensus::new(py, found)
 }
 
 /// The method of this name; `runs` are pivot's, and the restarts of Kemeny's search.

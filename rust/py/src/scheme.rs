@@ -111,7 +111,7 @@ impl Scheme {
         let ties = tie_rule(ties, seed)?;
         let decode = |token| self.0.decode(&totals, survivors, ties, token);
         let found = interruptible(py, LONG, decode)?;
-        Ok(Consensus::new(py, found))
+        Consensus::new(py, found)
     }
 
     fn fit(&self, total: PyReadonlyArray1<'_, u64>, survivors: usize) -> Result<Fit> {

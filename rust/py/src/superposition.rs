@@ -28,5 +28,5 @@ pub(crate) fn superposition_receive(
 ) -> Result<Consensus> {
     let (sums, ties) = (slice(&sums)?, tie_rule(ties, seed)?);
     let found = py.detach(|| superposition::receive(sums, n, ties))?;
-    Ok(Consensus::new(py, found))
+    Consensus::new(py, found)
 }

@@ -103,9 +103,9 @@ def expect(result, study, **options):
     """The result is the one in process, bit for bit."""
     clients = [Rankings(rankings(c), LABELS) for c in range(len(study.roster))]
     in_process = federate(clients, study.method, threshold=study.threshold, rng=SEED, **options)
-    assert [row["item"] for row in result["consensus"]] == list(in_process.consensus.labels)
+    assert [row["item"] for row in result["consensus"]] == list(in_process.labels)
     scores = [row["score"] for row in result["consensus"]]
-    assert scores == in_process.consensus.scores[in_process.consensus.order].tolist()
+    assert scores == in_process.scores[in_process.order].tolist()
 
 
 def start_agent(made, name):

@@ -69,7 +69,7 @@ def test_nodes_are_known_by_their_registered_names_or_else_by_their_word(names, 
     nodes = server.Nodes(grid, STUDY, 5.0, nameless)
     nodes.find(0.1)
     found = conduct(STUDY, nodes, rng=9)
-    assert found.survivors == [0, 1, 2, 3]
+    assert found.survivors == list(STUDY.roster)
     assert nodes.clients == {13: 0, 10: 1, 11: 2, 12: 3}
     assert {node for _, node in grid.asked} == {10, 11, 12, 13}
 
@@ -88,7 +88,7 @@ def test_of_two_nodes_that_say_they_are_one_client_only_the_first_is_heard():
     grid = FakeGrid(clients(), [""] * 5)  # the fifth says that it is the first
     nodes = server.Nodes(grid, STUDY, 5.0, nameless=True)
     nodes.find(0.1)
-    assert conduct(STUDY, nodes, rng=9).survivors == [0, 1, 2, 3]
+    assert conduct(STUDY, nodes, rng=9).survivors == list(STUDY.roster)
     assert 14 not in nodes.clients
 
 
@@ -192,9 +192,23 @@ def test_a_killed_server_app_goes_on_in_the_next_run(tmp_path, monkeypatch, caps
     assert "going on with the run" in capsys.readouterr().out
     result = json.loads((tmp_path / "results" / "22.json").read_text())
     assert (result["run"], result["flower_run"]) == (21, 22)
-    expected = federate(DATA, STUDY.method, rng=9).consensus
+    expected = federate(DATA, STUDY.method, rng=9)
     assert [row["item"] for row in result["consensus"]] == list(expected.labels)
     assert list(tmp_path.rglob("*.state*")) == []
+
+
+def test_what_is_printed_has_places_from_1_and_names_what_chance_decided(tmp_path, capsys):
+    votes = Rankings([[0, 1, 2], [1, 0, 2]], items=["Golden", "St. Clair", "Maine"])
+    parts = {"north": votes[:1], "east": votes[1:], "south": votes}
+    exact = federate(parts, quantize=False, max_samples=2, rng=0)
+    document = server.describe(exact, run=7, waited=0.5)
+    server.announce(exact, document, tmp_path / "7.json")
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[1:4] == [f"{place} {item}" for place, item in enumerate(exact, start=1)]
+    loud = f"places 1 and 2 were decided by lot: {', '.join(exact.top(2))}"
+    assert printed[4:6] == ["! 1 tie broken at random", f"! {loud}"]
+    assert (document["tied_groups"], document["chance"][1]) == ([list(exact.top(2))], loud)
+    json.dumps(document, allow_nan=False)
 
 
 def test_a_run_that_fails_leaves_no_state(tmp_path):

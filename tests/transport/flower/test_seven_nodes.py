@@ -67,8 +67,8 @@ def test_three_failures_at_once_leave_the_exact_sum_over_the_survivors(tmp_path)
     in_process = federate(clients, STUDY.method, threshold=4, dropouts=[0, 1, 2], rng=SEED)
     assert [client["name"] for client in result["clients"] if client["in_sum"]] == ROSTER[3:]
     assert [client["dropped_at"]["step"] for client in result["clients"][:3]] == ["mask"] * 3
-    order = in_process.consensus.order
+    order = in_process.order
     assert [(row["item"], row["score"]) for row in result["consensus"]] == [
-        (LABELS[i], float(in_process.consensus.scores[i])) for i in order
+        (LABELS[i], float(in_process.scores[i])) for i in order
     ]
     assert [client["bytes_sent"] for client in result["clients"]] == in_process.bytes_up.tolist()

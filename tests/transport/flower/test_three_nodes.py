@@ -93,12 +93,11 @@ def agree(three, name, study):
     assert [each.items for each in clients] == [tuple(LABELS)] * 3
     in_process = federate(clients, study.method, fit_phi=study.fit_phi, rng=SEED)
     places = [(row["item"], row["score"]) for row in result["consensus"]]
-    scores = in_process.consensus.scores
+    scores = in_process.scores
     assert places == [
-        (LABELS[i], None if scores is None else float(scores[i]))
-        for i in in_process.consensus.order
+        (LABELS[i], None if scores is None else float(scores[i])) for i in in_process.order
     ]
-    assert result["ties"] == in_process.consensus.ties
+    assert result["ties"] == in_process.ties
     assert result["study"] == study.digest
     assert [client["name"] for client in result["clients"]] == ROSTER
     assert [client["bytes_sent"] for client in result["clients"]] == in_process.bytes_up.tolist()
@@ -108,7 +107,7 @@ def agree(three, name, study):
     assert all(client["in_sum"] for client in result["clients"])
     assert set(result["seconds"]) == {"wait"} | set(in_process.seconds)
     assert result["rounds"] == [each.round.stage for each in in_process.rounds]
-    assert result["exact"] == in_process.consensus.exact
+    assert result["exact"] == in_process.exact
     fit = in_process.fit
     assert result["phi"] == (fit and {"estimate": fit.phi, "error": fit.standard_error})
     assert list((three.folder / "results").glob("*.state")) == []

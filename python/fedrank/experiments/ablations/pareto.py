@@ -55,7 +55,7 @@ def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
             continue
         found = federate(parts, "kemeny", secure=False, rng=rng, phi=PHI, window=window, **options)
         bits = sum(each.scheme.message_bits for each in found.rounds)
-        yield Variant({"method": method, "setting": f"w {window}"}, found.consensus.ranks, bits)
+        yield Variant({"method": method, "setting": f"w {window}"}, found.ranks, bits)
 
 
 def frontier(rows: Sequence[Row]) -> list[Row]:

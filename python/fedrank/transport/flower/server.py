@@ -12,7 +12,7 @@ from fedrank import _core
 from fedrank._files import write_whole
 from fedrank._text import printable
 from fedrank._validation import whole
-from fedrank.consensus import places
+from fedrank.consensus import chance, places
 from fedrank.exceptions import Code, ProtocolError, RunFailedError
 from fedrank.protocol.driver import conduct
 from fedrank.protocol.result import FederatedConsensus, summary
@@ -205,7 +205,7 @@ def describe(result: FederatedConsensus, run: int, waited: float) -> dict[str, A
     """All that a run gave and cost, as one JSON document."""
     told = summary(result)
     told["seconds"] = {"wait": waited} | told["seconds"]
-    return told | {"flower_run": run, "consensus": places(result.consensus)}
+    return told | {"flower_run": run, "consensus": places(result)}
 
 
 def announce(result: FederatedConsensus, document: Mapping[str, Any], file: Path) -> None:
@@ -213,6 +213,8 @@ def announce(result: FederatedConsensus, document: Mapping[str, Any], file: Path
     print(printable(f"consensus of {len(result.survivors)} clients: {file.resolve()}"))
     for row in document["consensus"][:MAX_SHOWN_ITEMS]:
         print(printable(f"  {row['place']}  {row['item']}"))
+    for sentence in chance(result, MAX_SHOWN_ITEMS):
+        print(printable(f"! {sentence}"))
     for client in document["clients"]:
         how = "in the sum" if client["in_sum"] else f"dropped out at {client['dropped_at']['step']}"
         print(printable(f"{client['name']}: {how}, {client['bytes_sent']:,} bytes sent"))

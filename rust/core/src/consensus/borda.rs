@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::Consensus;
+use super::{Consensus, tied};
 use crate::rankings::{Profile, Ties, by_score};
 use crate::rng::stream;
 
@@ -17,7 +17,8 @@ pub fn consensus(profile: &Profile<'_>, ties: Ties) -> Consensus {
         Ties::Index | Ties::Refuse => None,
     };
     let (ranks, ties) = by_score(&sums, rng.as_mut());
-    Consensus { ranks, ties, sums: Some(sums), ..Consensus::default() }
+    let tied = Some(tied::scores(&ranks, &sums));
+    Consensus { ranks, ties, tied, sums: Some(sums), ..Consensus::default() }
 }
 
 /// Weighted sum of the positions of each item.

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::Consensus;
+use super::tied::{self, Run};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::lehmer::encode_rows;
@@ -18,12 +19,12 @@ use crate::rng::{Key, below, stream};
 /// [`Error::Memory`](crate::Error::Memory) if that copy does not fit,
 /// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
 pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt) -> Result<Consensus> {
-    let (code, ties) = plurality(profile, ties, interrupt)?;
+    let (code, tied) = plurality(profile, ties, interrupt)?;
     let ranks = crate::lehmer::decode(&code)?;
-    Ok(Consensus { ranks, ties, ..Consensus::default() })
+    Ok(Consensus { ranks, ties: tied.len(), tied: Some(tied::apart(tied)), ..Consensus::default() })
 }
 
-/// The most frequent digit in each place, and how many places were tied.
+/// The most frequent digit in each place, and the run of every place that was tied.
 ///
 /// # Errors
 /// Those of [`consensus`].
@@ -31,7 +32,7 @@ pub fn plurality(
     profile: &Profile<'_>,
     ties: Ties,
     interrupt: Interrupt,
-) -> Result<(Vec<u32>, usize)> {
+) -> Result<(Vec<u32>, Vec<Run>)> {
     let key = match ties {
         Ties::Random(key) => Some(key),
         Ties::Index | Ties::Refuse => None,
@@ -43,7 +44,7 @@ pub fn plurality(
 /// Places counted together: their counts fill a vector, and all of them a first-level cache.
 const PLACES: usize = 8;
 
-fn plurality_of(profile: &Profile<'_>, codes: &[u32], key: Option<Key>) -> (Vec<u32>, usize) {
+fn plurality_of(profile: &Profile<'_>, codes: &[u32], key: Option<Key>) -> (Vec<u32>, Vec<Run>) {
     let mut digits = vec![0; profile.n()];
     let blocks = digits.par_chunks_mut(PLACES).enumerate();
     let ties = if profile.total() <= u16::MAX.into() {
@@ -52,14 +53,16 @@ fn plurality_of(profile: &Profile<'_>, codes: &[u32], key: Option<Key>) -> (Vec<
                 count_block::<u16>(profile, codes, block * PLACES, counts, |w| w as u16);
                 pick_block(counts, block * PLACES, key, winners)
             })
-            .sum()
+            .flatten_iter()
+            .collect()
     } else {
         blocks
             .map_init(Vec::new, |counts, (block, winners)| {
                 count_block::<u32>(profile, codes, block * PLACES, counts, |w| w);
                 pick_block(counts, block * PLACES, key, winners)
             })
-            .sum()
+            .flatten_iter()
+            .collect()
     };
     (digits, ties)
 }
@@ -86,13 +89,13 @@ fn count_block<T: Copy + Default + std::ops::AddAssign>(
     }
 }
 
-/// The commonest digit of each place of a block; returns how many places were tied.
+/// The commonest digit of each place of a block; returns the places that were tied.
 fn pick_block<T: Copy + Default + Ord>(
     counts: &[[T; PLACES]],
     first: usize,
     key: Option<Key>,
     winners: &mut [u32],
-) -> usize {
+) -> Vec<Run> {
     // Vectors over the places; from the largest digit down, so that the least stays.
     let mut most = [T::default(); PLACES];
     for count in counts {
@@ -105,11 +108,12 @@ fn pick_block<T: Copy + Default + Ord>(
         tied = std::array::from_fn(|k| tied[k] + u32::from(count[k] == most[k]));
         least = std::array::from_fn(|k| if count[k] == most[k] { digit } else { least[k] });
     }
-    let mut ties = 0;
+    let mut ties = Vec::new();
     for (k, winner) in winners.iter_mut().enumerate() {
         *winner = least[k];
         if tied[k] > 1 {
-            ties += 1;
+            let high = counts.iter().rposition(|count| count[k] == most[k]).unwrap_or(0);
+            ties.push(Run::of_digit((first + k) as u32, least[k], high as u32));
             if let Some(key) = key {
                 let choice = below(&mut stream(key, (first + k) as u64), tied[k]);
                 let mut best = (0..).zip(counts).filter(|(_, count)| count[k] == most[k]);

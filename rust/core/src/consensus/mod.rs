@@ -9,6 +9,7 @@ pub mod lehmer;
 pub mod majority;
 pub mod pick;
 pub mod pivot;
+pub mod tied;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
@@ -73,6 +74,10 @@ pub struct Consensus {
     pub ranks: Vec<u32>,
     /// How many choices the data left open, so that the tie rule made them.
     pub ties: usize,
+    /// Which places these choices decided; `None` if the method does not know.
+    pub tied: Option<Vec<tied::Run>>,
+    /// Whether tied neighbours were left as an announced order has them, whatever the tie rule.
+    pub kept: bool,
     /// Sum of the positions of each item, where the method ranks by it.
     pub sums: Option<Vec<u64>>,
     /// Sum of the Kendall distances to all rankings, where the method knows it.

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::Consensus;
 use super::majority::Majority;
+use super::tied;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::rankings::{Profile, Ties, invert};
@@ -36,7 +37,9 @@ pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt) -> Res
     let (distance, row) = nearest[choice];
     let ties = if nearest.len() > 1 { nearest.len() } else { 0 };
     let ranks = rankings.row(row).to_vec();
-    Ok(Consensus { ranks, ties, distance: Some(distance), ..Consensus::default() })
+    let others: Vec<&[u32]> = nearest.iter().map(|&(_, row)| rankings.row(row)).collect();
+    let tied = Some(tied::places(&invert(&ranks), &others));
+    Ok(Consensus { ranks, ties, tied, distance: Some(distance), ..Consensus::default() })
 }
 
 /// The nearest rows of two lists; the rows of one list are all at the same distance.

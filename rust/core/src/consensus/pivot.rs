@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::Consensus;
 use super::majority::Majority;
+use super::tied;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::rankings::{Profile, Ties, invert};
@@ -36,7 +37,8 @@ pub fn consensus(
     let best = runs.try_reduce_with(|a, b| Ok(a.min(b))).transpose()?;
     let (distance, _, order, ties) = best.unwrap_or_default();
     let ranks = invert(&order);
-    Ok(Consensus { ranks, ties, distance: Some(distance), ..Consensus::default() })
+    let tied = Some(tied::neighbours(&order, |a, b| majority.margin(a, b) == 0));
+    Ok(Consensus { ranks, ties, tied, distance: Some(distance), ..Consensus::default() })
 }
 
 /// Quicksort by majority; returns the order and how many comparisons were tied.

@@ -3,8 +3,8 @@
 use rand_core::Rng;
 
 use super::{Layout, Size, layout, segment};
-use crate::consensus::Consensus;
 use crate::consensus::borda::rank_sums;
+use crate::consensus::{Consensus, tied};
 use crate::error::{Error, Result};
 use crate::mallows::Phi;
 use crate::rankings::{Profile, Rankings, Ties, by_score};
@@ -115,7 +115,8 @@ impl Borda {
             Ties::Index | Ties::Refuse => None,
         };
         let (ranks, ties) = by_score(&sums, rng.as_mut());
-        Ok(Consensus { ranks, ties, sums: Some(sums), ..Consensus::default() })
+        let tied = Some(tied::scores(&ranks, &sums));
+        Ok(Consensus { ranks, ties, tied, sums: Some(sums), ..Consensus::default() })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::consensus::Consensus;
 use crate::consensus::lehmer::plurality;
+use crate::consensus::tied::{self, Run};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::mallows::Phi;
@@ -104,7 +105,7 @@ impl Lehmer {
         let (n, all) = (self.size.n, survivors as u64);
         let (highs, mut lows) = total.split_at(n - self.first_high());
         let mut code = Vec::with_capacity(n);
-        let mut tied = 0;
+        let (mut open_digits, mut tied) = (0, Vec::new());
         let mut histogram = Vec::new();
         for item in 0..n {
             let sent;
@@ -147,10 +148,31 @@ impl Lehmer {
             };
             let (digit, open) = self.digit(item as u64, high, &histogram, all, &mut choose);
             code.push(digit as u32);
-            tied += usize::from(open);
+            if open {
+                open_digits += 1;
+                let (low, high) = self.span(item as u64, high, &histogram, all);
+                if low < high {
+                    tied.push(Run::of_digit(item as u32, low as u32, high as u32));
+                }
+            }
         }
         let ranks = crate::lehmer::decode(&code)?;
-        Ok(Consensus { ranks, ties: tied, ..Consensus::default() })
+        let tied = Some(tied::apart(tied));
+        Ok(Consensus { ranks, ties: open_digits, tied, ..Consensus::default() })
+    }
+
+    /// The least and the largest digit that the choices of a tied digit can give.
+    fn span(&self, item: u64, high: u64, histogram: &[u64], survivors: u64) -> (u64, u64) {
+        let most = histogram.iter().max();
+        let options = histogram.iter().filter(|&count| Some(count) == most).count();
+        let mut span = (item, 0);
+        for (first, second) in (0..options).flat_map(|option| [(option, 0), (option, 1)]) {
+            let mut choices = [first, second].into_iter();
+            let mut choose = |_| choices.next().unwrap_or(0);
+            let (digit, _) = self.digit(item, high, histogram, survivors, &mut choose);
+            span = (span.0.min(digit), span.1.max(digit));
+        }
+        span
     }
 
     /// One digit, and whether a tie had to be broken by `choose(options)`.

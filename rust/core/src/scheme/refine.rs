@@ -4,9 +4,9 @@ use rand_core::Rng;
 use rayon::prelude::*;
 
 use super::{Layout, Size, layout, segment, wrong_entries, wrong_samples};
-use crate::consensus::Consensus;
 use crate::consensus::kemeny::known::{Known, Pair};
 use crate::consensus::kemeny::{self, EXACT_UPTO, KICKS};
+use crate::consensus::{Consensus, tied};
 use crate::error::{Error, Result, zeros};
 use crate::interrupt::Interrupt;
 use crate::message::mask;
@@ -157,7 +157,7 @@ impl Refine {
         let known = Known::new(n, &pairs)?;
         let mut order: Vec<u32> = (0..n as u32).collect();
         known.refine(&mut order, interrupt)?;
-        let mut found = Consensus::default();
+        let mut found = Consensus { kept: true, ..Consensus::default() };
         if known.complete() {
             (order, found) = complete(&known, order, &pairs, samples, ties, interrupt)?;
         } else if let Some(total) = samples {
@@ -169,8 +169,9 @@ impl Refine {
             // What is least here is no distance to the rankings.
             found.exact = None;
         }
-        let tied = |pair: &&[u32]| known.margin(pair[0], pair[1]) == Some(0);
-        found.ties = order.windows(2).filter(tied).count();
+        let tied = tied::neighbours(&order, |a, b| known.margin(a, b) == Some(0));
+        found.ties = tied.iter().map(|run| (run.end - run.start - 1) as usize).sum();
+        found.tied = Some(tied);
         let items = &self.round.order;
         let by_item: Vec<u32> = order.iter().map(|&place| items[place as usize]).collect();
         found.ranks = invert(&by_item);
@@ -282,7 +283,7 @@ fn complete(
     let total = samples.map_or(least, |samples| samples as u32);
     let items: Vec<u32> = (0..refined.len() as u32).collect();
     let Some(majority) = known.majority(&items, total)? else {
-        return Ok((refined, Consensus::default()));
+        return Ok((refined, Consensus { kept: true, ..Consensus::default() }));
     };
     let key = match ties {
         Ties::Random(key) => key,
@@ -297,6 +298,7 @@ fn complete(
         exact: Some(solved.bound == Some(distance)),
         distance: samples.and(Some(distance)),
         bound: samples.and(solved.bound),
+        kept: !better,
         ..Consensus::default()
     };
     Ok((order, found))

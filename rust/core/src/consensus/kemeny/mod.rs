@@ -12,8 +12,8 @@ mod proof;
 mod search;
 mod subsets;
 
-use super::Consensus;
 use super::majority::Majority;
+use super::{Consensus, tied};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::rankings::{Profile, Ties, invert};
@@ -80,11 +80,13 @@ pub(crate) fn by_majority(
             order.extend(search::search(majority, &component, kicks, ties, &mut rng, interrupt)?);
         }
     }
-    let ties = order.windows(2).filter(|pair| majority.margin(pair[0], pair[1]) == 0).count();
+    let tied = tied::neighbours(&order, |a, b| majority.margin(a, b) == 0);
+    let ties = tied.iter().map(|run| (run.end - run.start - 1) as usize).sum();
     let (distance, bound) = (majority.distance(&order), majority.pair_bound() + excess);
     Ok(Consensus {
         ranks: invert(&order),
         ties,
+        tied: Some(tied),
         distance: Some(distance),
         bound: Some(bound),
         exact: Some(distance == bound),

@@ -1,17 +1,16 @@
 """The central consensus: one ranking from many, all in one place."""
 
-from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike
 
 from fedrank import _core
+from fedrank._frames import as_frame
 from fedrank._random import RNG, seed_bytes
-from fedrank._validation import as_array, check_ties, few, plural, read_only, whole
+from fedrank._validation import check_ties, read_only, whole
+from fedrank.consensus.result import Consensus
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import labels_of
+from fedrank.rankings.labelled import Labelled
 from fedrank.rankings.partial import PartialRankings, as_profile
 
 OPTIONS: dict[str, dict[str, int]] = {
@@ -30,87 +29,6 @@ TAKE_PARTIAL = ("borda", "pivot", "kemeny")
 EXACT_MOST = _core.KEMENY_EXACT_MOST
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Consensus:
-    """A consensus ranking, and how good it is.
-
-    Attributes
-    ----------
-    ranks : numpy.ndarray of int32, shape (n,)
-        Position of each item, 0 the best.
-    item_labels : tuple or None
-        Labels of the items, None if the rankings had none.
-    method : str
-        The method that computed it.
-    scores : numpy.ndarray of float64 or None
-        Mean position of each item, for methods that rank by it.
-    ties : int
-        Number of ties that the tie rule broke: items that share a score (borda), tied digits
-        (lehmer), tied comparisons (pivot), rankings equally near (pick), tied neighbours
-        (kemeny). The solver of footrule does not report ties: 0.
-    exact : bool or None
-        Whether it is proven to minimise the distance of the method (footrule, kemeny); None
-        for methods that minimise no distance.
-    objective : float or None
-        Its `kemeny_score`, if the method computes it.
-    lower_bound : float or None
-        A lower bound of the `kemeny_score` of any ranking, if the method computes one.
-
-    Examples
-    --------
-    >>> found = aggregate([[0, 1, 2], [0, 2, 1], [1, 0, 2]], "kemeny")
-    >>> found.order
-    array([0, 1, 2], dtype=int32)
-    >>> found.exact
-    True
-    """
-
-    ranks: NDArray[np.int32]
-    item_labels: tuple[Hashable, ...] | None
-    method: str
-    scores: NDArray[np.float64] | None = None
-    ties: int = 0
-    exact: bool | None = None
-    objective: float | None = None
-    lower_bound: float | None = None
-
-    @property
-    def items(self) -> tuple[Hashable, ...]:
-        """Labels of the items; ``0..n-1`` if none were given."""
-        return tuple(range(len(self))) if self.item_labels is None else self.item_labels
-
-    @property
-    def order(self) -> NDArray[np.int32]:
-        """Item numbers, best first."""
-        order: NDArray[np.int32] = _core.invert(np.ascontiguousarray(self.ranks)[np.newaxis])[0]
-        return order
-
-    @property
-    def labels(self) -> tuple[Hashable, ...]:
-        """Labels, best first."""
-        items = self.items
-        return tuple(items[item] for item in self.order)
-
-    def top(self, count: int = 10) -> tuple[Hashable, ...]:
-        """Labels of the best items, best first.
-
-        Examples
-        --------
-        >>> aggregate([[1, 0, 2]]).top(2)
-        (1, 0)
-        """
-        return self.labels[: whole("count", count, least=0)]
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        return as_array(self.ranks, dtype, copy)
-
-    def __len__(self) -> int:
-        return len(self.ranks)
-
-    def __repr__(self) -> str:
-        return f"Consensus by {self.method} of {plural(len(self), 'item')}: {few(self.top(7))}"
-
-
 def aggregate(
     rankings: ArrayLike,
     method: str = "borda",
@@ -118,6 +36,7 @@ def aggregate(
     ties: str = "random",
     rng: RNG = None,
     weights: ArrayLike | None = None,
+    base: int = 0,
     **options: int,
 ) -> Consensus:
     """Compute a consensus ranking.
@@ -125,8 +44,8 @@ def aggregate(
     Parameters
     ----------
     rankings : array_like of int, shape (m, n)
-        Rankings, or a `Rankings`, whose labels the consensus then has; for borda, pivot and
-        kemeny also a `PartialRankings`, which counts by mid-ranks or half counts.
+        Rankings; a `Rankings` or a data frame, whose labels the consensus then has; for borda,
+        pivot and kemeny also a `PartialRankings`, which counts by mid-ranks or half counts.
     method : str
         ``"borda"`` ranks by mean position (M5). ``"lehmer"`` decodes the most frequent
         digits of the Lehmer codes (M7); it depends on how the items are numbered.
@@ -142,6 +61,8 @@ def aggregate(
         Random seed or generator.
     weights : array_like of int, shape (m,), optional
         How often each ranking counts.
+    base : {0, 1}
+        The best position in an array or a frame. The result's positions are 0-based.
     **options
         pivot: ``runs`` (10), the best of which is kept; ``best_of_both`` (False), whether the
         result of pick is returned if it is nearer. kemeny: ``exact_upto`` (20), the largest
@@ -155,6 +76,10 @@ def aggregate(
     ------
     ValueError
         If the rankings are not valid, there are none, or an option is unknown.
+
+    Notes
+    -----
+    ``tied_groups`` of the result lists what the tie rule decided.
 
     Examples
     --------
@@ -177,7 +102,13 @@ def aggregate(
             remedy="complete them with PartialRankings.complete(rng=…), or use the methods "
             + ", ".join(TAKE_PARTIAL),
         )
-    ranks, counts = as_profile(rankings, weights)
+    if isinstance(rankings, list | tuple) and any(isinstance(each, Labelled) for each in rankings):
+        raise InputError(
+            "aggregate takes one Rankings, not a list of them",
+            remedy="join them with Rankings.concat, or give each to a client of federate",
+        )
+    rankings = as_frame(rankings)
+    ranks, counts = as_profile(rankings, weights, base)
     m, n = ranks.shape
     seed = seed_bytes(rng)
     runs = settings.get("runs", settings.get("kicks", 0))
@@ -192,32 +123,21 @@ def aggregate(
         exact=found.exact,
         objective=None if found.distance is None else found.distance / (total * n),
         lower_bound=None if found.lower_bound is None else found.lower_bound / (total * n),
+        decided_by=ties,
+        source=getattr(rankings, "source", None),
+        tied_runs=found.tied,
     )
     if settings.get("best_of_both"):
         pick = aggregate(
-            rankings, "pick", ties=ties, rng=np.random.default_rng([*seed]), weights=weights
+            rankings,
+            "pick",
+            ties=ties,
+            rng=np.random.default_rng([*seed]),
+            weights=weights,
+            base=base,
         )
         return min(consensus, pick, key=lambda each: each.objective or 0.0)
     return consensus
-
-
-def places(consensus: Consensus) -> list[dict[str, Any]]:
-    """All places of a consensus, best first.
-
-    Examples
-    --------
-    >>> places(aggregate([[1, 0]]))
-    [{'place': 0, 'item': 1, 'score': 0.0}, {'place': 1, 'item': 0, 'score': 1.0}]
-    """
-    scores = None if consensus.scores is None else consensus.scores.tolist()
-    return [
-        {
-            "place": place,
-            "item": consensus.items[item],
-            "score": None if scores is None else scores[item],
-        }
-        for place, item in enumerate(consensus.order.tolist())
-    ]
 
 
 def check_options(method: str, options: dict[str, int]) -> dict[str, int]:

@@ -1,0 +1,170 @@
+"""Which places a tie rule decided, and how that is said wherever a result is shown."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedrank import _core
+from fedrank._text import printable
+from fedrank._validation import few, plural
+
+if TYPE_CHECKING:
+    from fedrank.consensus.result import Consensus
+
+Groups: TypeAlias = tuple[tuple[int, ...], ...]
+"""Item numbers of each tie, best first."""
+
+BROKEN = {
+    "random": "broken at random",
+    "index": "broken by item number",
+    "order": "left in the order of the round before",
+}
+"""What a tie rule does with a tie."""
+
+DECIDED = {
+    "random": "decided by lot",
+    "index": "decided by item number",
+    "order": "tied, and left in the order of the round before",
+}
+"""What a tie rule does with the places of a tie."""
+
+UNKNOWN = {
+    "random": "this method does not report ties: places may have been decided at random",
+    "index": "this method does not report ties: of equal rankings, the first found is shown",
+}
+
+
+def chance(consensus: "Consensus", top: int | None = None) -> tuple[str, ...]:
+    """Say how many ties were broken, and which of them matter for what is shown.
+
+    Parameters
+    ----------
+    consensus : Consensus
+        Any consensus.
+    top : int, optional
+        How many of the best items are shown. By default all are.
+
+    Returns
+    -------
+    sentences : tuple of str
+        Nothing if there were no ties. Otherwise how many there were, then the places (1 the best)
+        of the tie that decided the winner, and of the tie at the end of what is shown, if any.
+
+    Examples
+    --------
+    >>> from fedrank import aggregate
+    >>> found = aggregate([[0, 1, 2, 3], [1, 0, 2, 3]], ties="index")
+    >>> chance(found)
+    ('1 tie broken by item number', 'places 1 and 2 were decided by item number: 0, 1')
+    >>> chance(aggregate([[0, 1, 2]]))
+    ()
+    """
+    groups = consensus.tied_items
+    if groups is None:
+        return (UNKNOWN[consensus.decided_by],)
+    count = tie_count(consensus)
+    if not count:
+        return ()
+    sentences = [f"{plural(count, 'tie')} {BROKEN[consensus.decided_by]}"]
+    shown = len(consensus) if top is None else top
+    position = consensus.ranks
+    winner = [group for group in groups if position[group[0]] == 0]
+    edge = [group for group in groups if position[group[0]] < shown <= position[group[-1]]]
+    for touched in (winner, edge) if shown else ():
+        if touched:
+            sentence = say_places(consensus, touched)
+            if sentence not in sentences:
+                sentences.append(sentence)
+    return tuple(sentences)
+
+
+def tie_facts(consensus: "Consensus") -> dict[str, Any]:
+    """Say what the tie rule decided, in values that JSON has.
+
+    Examples
+    --------
+    >>> from fedrank import aggregate
+    >>> tie_facts(aggregate([[0, 1], [1, 0]], ties="index"))["chance"]
+    ['1 tie broken by item number', 'places 1 and 2 were decided by item number: 0, 1']
+    """
+    groups = consensus.tied_groups
+    return {
+        "ties": consensus.ties,
+        "tied_groups": None if groups is None else [list(group) for group in groups],
+        "chance": list(chance(consensus)),
+    }
+
+
+def tie_count(consensus: "Consensus") -> int:
+    """Count the ties; those that decided no place, such as a pivot's, if there are no others."""
+    return len(consensus.tied_items or ()) or consensus.ties
+
+
+def say_places(consensus: "Consensus", groups: Sequence[tuple[int, ...]]) -> str:
+    """Say which places these ties decided, and between whom."""
+    positions = sorted({int(consensus.ranks[item]) for group in groups for item in group})
+    order, items = consensus.order, consensus.items
+    labels = [printable(items[order[position]]) for position in positions]
+    where = spans([position + 1 for position in positions])
+    return f"places {where} were {DECIDED[consensus.decided_by]}: {few(labels)}"
+
+
+def spans(numbers: Sequence[int]) -> str:
+    """Return rising numbers in words.
+
+    Examples
+    --------
+    >>> spans([1, 2]), spans([1, 2, 3]), spans([1, 3, 7, 8, 9])
+    ('1 and 2', '1 to 3', '1, 3 and 7 to 9')
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    parts = [
+        part
+        for run in runs
+        for part in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))
+    ]
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def groups_of(runs: NDArray[np.int32], ranks: NDArray[np.int32]) -> Groups:
+    """Return the items of each tie, from the runs that the core reports.
+
+    A run is a row ``group, items, start, end``: of the items below ``items``, ranked among
+    themselves, those at positions ``start..end-1``. The runs of a group follow each other.
+
+    Examples
+    --------
+    >>> ranks = np.array([2, 0, 1, 3], dtype=np.int32)  # item 1 is the best, then 2, 0 and 3
+    >>> groups_of(np.array([[0, 4, 0, 2], [1, 3, 1, 3]], dtype=np.int32), ranks)
+    ((1, 2), (2, 0))
+    """
+    order = _core.invert(np.ascontiguousarray(ranks)[np.newaxis])[0]
+    groups: dict[int, list[int]] = {}
+    for group, items, start, end in runs.tolist():
+        among = order if items == len(order) else order[order < items]
+        groups.setdefault(group, []).extend(among[start:end].tolist())
+    return tuple(map(tuple, groups.values()))
+
+
+def runs_of(groups: Sequence[Sequence[int]], ranks: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return runs from which `groups_of` makes these groups.
+
+    Examples
+    --------
+    >>> ranks = np.array([2, 0, 1, 3], dtype=np.int32)
+    >>> groups_of(runs_of([[1, 2], [1, 3]], ranks), ranks)
+    ((1, 2), (1, 3))
+    """
+    rows = [
+        (group, len(ranks), position, position + 1)
+        for group, items in enumerate(groups)
+        for position in sorted(int(ranks[item]) for item in items)
+    ]
+    return np.array(rows, dtype=np.int32).reshape(-1, 4)

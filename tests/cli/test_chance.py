@@ -1,0 +1,92 @@
+"""Every command says which places chance decided: in tables, in a terminal and in JSON."""
+
+import json
+import re
+
+import pytest
+
+from helpers.command import in_terminal, run, visible, write_ranks
+
+TOWNS = ["Golden", "St. Clair", "Maine", "Ames"]
+WINNERS = [(0, 1, 2, 3), (1, 0, 2, 3)]  # the first two are tied
+MIDDLE = [(0, 1, 2, 3), (0, 2, 1, 3)]
+SAID = r"places 1 and 2 were decided by lot: (Golden, St\. Clair|St\. Clair, Golden)"
+
+
+@pytest.fixture
+def tied(tmp_path):
+    return write_ranks(tmp_path / "votes.csv", TOWNS, WINNERS)
+
+
+def commands(file):
+    exact = ("--unquantized", "--min-survivors", "1", "--clients", "2")
+    return [
+        ("aggregate", file),
+        ("aggregate", file, "--method", "kemeny"),
+        ("federate", file, *exact),
+    ]
+
+
+def test_a_winner_by_lot_is_said_in_every_table(tied):
+    for command in commands(tied):
+        done = run(*command)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "! 1 tie broken at random\n" in done.stdout
+        assert re.search(f"! {SAID}\n", done.stdout)
+        code, shown = in_terminal(*command, width=80)
+        assert code == 0
+        assert re.search(SAID, " ".join(visible(shown)))
+
+
+def test_json_has_the_ties_and_the_sentences(tied):
+    for command in commands(tied):
+        found = json.loads(run(*command, "--json").stdout)
+        assert [sorted(group) for group in found["tied_groups"]] == [["Golden", "St. Clair"]]
+        assert found["ties"] >= 1
+        assert re.fullmatch(SAID, found["chance"][1])
+        assert [row["tied"] for row in found["consensus"]] == [1, 1, None, None]
+        assert [row["place"] for row in found["consensus"]] == [1, 2, 3, 4]
+
+
+def test_ties_by_item_number_are_not_called_chance(tied):
+    shown = run("aggregate", tied, "--ties", "index").stdout
+    assert "! places 1 and 2 were decided by item number: Golden, St. Clair\n" in shown
+    assert "by lot" not in shown
+
+
+def test_a_tie_at_the_end_of_the_table_is_said(tmp_path):
+    file = write_ranks(tmp_path / "votes.csv", TOWNS, MIDDLE)
+    assert "places 2 and 3 were decided by lot" in run("aggregate", file, "--top", "2").stdout
+    assert "by lot" not in run("aggregate", file, "--top", "3").stdout
+    assert "1 tie broken at random" in run("aggregate", file, "--top", "3").stdout
+
+
+def test_no_ties_no_words(tmp_path):
+    file = write_ranks(tmp_path / "votes.csv", TOWNS, [(0, 1, 2, 3)] * 2)
+    shown = run("aggregate", file).stdout
+    assert "!" not in shown
+    found = json.loads(run("aggregate", file, "--json").stdout)
+    assert (found["ties"], found["tied_groups"], found["chance"]) == (0, [], [])
+
+
+def test_footrule_says_that_it_does_not_know(tied):
+    assert (
+        "! this method does not report ties"
+        in run("aggregate", tied, "--method", "footrule").stdout
+    )
+    found = json.loads(run("aggregate", tied, "--method", "footrule", "--json").stdout)
+    assert found["tied_groups"] is None
+
+
+def test_the_central_consensus_follows_the_labels_even_if_the_first_client_is_lost(tmp_path):
+    for name, labels in {"a": "xyz", "b": "zyx", "c": "zyx", "d": "yxz"}.items():
+        places = [tuple("xyz".index(label) for label in labels)]  # x, then y, then z
+        write_ranks(tmp_path / f"{name}.csv", list(labels), places)
+    files = sorted(tmp_path.glob("*.csv"))
+    done = run("federate", *files, "--unquantized", "--drop", "a", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [row["item"] for row in found["consensus"]] == ["x", "y", "z"]
+    assert found["central"]["order"] == ["x", "y", "z"]
+    assert found["central"]["kendall_distance"] == 0
+    assert [client["name"] for client in found["clients"]] == ["a", "b", "c", "d"]

@@ -1,0 +1,99 @@
+"""Clients have names: in results, dropouts, faults and messages."""
+
+import pytest
+
+from fedrank import Rankings, aggregate, federate
+from fedrank.exceptions import InputError
+from fedrank.protocol.result import summary
+
+VOTES = Rankings([[0, 1, 2], [1, 0, 2]], items="abc")
+NORTH = ["north", "east", "south", "west"]
+
+
+def named(**options):
+    return federate(dict.fromkeys(NORTH, VOTES), rng=0, **options)
+
+
+def test_names_are_the_roster_and_the_result_uses_them():
+    found = named(dropouts={"east": "mask"})
+    assert found.clients == found.study.roster == tuple(NORTH)
+    assert found.survivors == ["north", "south", "west"]
+    assert found.dropped == {"east": "mask"}
+    assert found.reasons == {"east": "vanished"}
+    assert found.in_sum.tolist() == [True, False, True, True]
+    assert found.rounds[0].survivors == found.survivors
+    assert [client["name"] for client in summary(found)["clients"]] == NORTH
+    assert [client["in_sum"] for client in summary(found)["clients"]] == [True, False, True, True]
+
+
+def test_a_list_has_numbers():
+    found = federate([VOTES] * 4, rng=0, dropouts=[1])
+    assert found.clients == (0, 1, 2, 3)
+    assert (found.survivors, found.dropped) == ([0, 2, 3], {1: "mask"})
+
+
+def test_names_change_nothing_but_names():
+    one, other = named(), federate([VOTES] * 4, rng=0)
+    assert one.ranks.tolist() == other.ranks.tolist()
+    assert one.bytes_up.tolist() == other.bytes_up.tolist()
+
+
+def test_dropouts_of_later_rounds_have_names():
+    clients = dict(
+        zip(NORTH, [[[0, 1, 2, 3]], [[1, 0, 2, 3]], [[3, 2, 1, 0]], [[2, 0, 1, 3]]], strict=True)
+    )
+    found = federate(clients, "kemeny", rng=0, window=1, dropouts={"west": (1, "mask")})
+    assert found.dropped == {"west": (1, "mask")}
+    assert "round 1 (refine) was not opened" in found.note
+    assert [each.survivors for each in found.rounds] == [NORTH, []]
+
+
+@pytest.mark.parametrize("dropouts", [["up"], {"up": "mask"}, [0], [True]])
+def test_dropouts_that_are_no_clients_are_refused(dropouts):
+    with pytest.raises(InputError, match="is not a client: they are north, east, south, west"):
+        named(dropouts=dropouts)
+
+
+@pytest.mark.parametrize(
+    ("clients", "message"),
+    [
+        ({1: VOTES, 2: VOTES}, "names of clients must be text, not 1; write '1', or pass a list"),
+        ({}, "no clients"),
+        ({"north": VOTES, "east": [[0, 0]]}, "client 'east', row 0: not a ranking"),
+        ({"north": VOTES, "east": VOTES[:0]}, "client 'east': there are no rankings"),
+        ({"north": VOTES, "east": [[0, 1, 2]]}, "client 'east' has no item labels"),
+        (VOTES, r"not one Rankings; Rankings\.split deals"),
+    ],
+)
+def test_errors_name_the_client(clients, message):
+    with pytest.raises(InputError, match=message):
+        federate(clients)
+
+
+def test_a_bound_that_is_too_low_names_the_client():
+    with pytest.raises(InputError, match="client 'west': 2 rankings are more than the bound of 1"):
+        federate({"north": VOTES[:1], "east": VOTES[:1], "west": VOTES}, max_samples=1)
+
+
+class Sourced(Rankings):
+    """Rankings that say what they were read from."""
+
+    __slots__ = ("source",)
+
+
+def sourced(line):
+    votes = Sourced([[0, 1, 2]], items="abc")
+    votes.source = line
+    return votes
+
+
+def test_sources_are_kept():
+    assert aggregate(sourced("a.csv: 1 ranking")).source == "a.csv: 1 ranking"
+    assert aggregate(VOTES).source is None
+    alike = federate([sourced("a.csv: 1 ranking")] * 3, rng=0)
+    assert (alike.source, alike.sources) == ("a.csv: 1 ranking", None)
+    apart = federate([sourced("a.csv"), sourced("b.csv"), VOTES], rng=0)
+    assert (apart.source, apart.sources) == (None, ("a.csv", "b.csv", None))
+    assert type(apart).from_json(apart.to_json()).sources == apart.sources
+    plain = federate([VOTES] * 3, rng=0)
+    assert (plain.source, plain.sources) == (None, None)
