@@ -38,6 +38,7 @@ METHODS: dict[str, tuple[str, str]] = {
 
 MAX_LABEL_CHARS = 28
 CHAR_WIDTH, LINE_HEIGHT = 0.09, 0.17  # of tick labels, in inches
+SLANT = 0.7  # height of slanted text over its length
 
 FALLBACK_FONTS = (
     *("Noto Sans CJK JP", "Noto Sans CJK SC", "Source Han Sans", "WenQuanYi Zen Hei"),
@@ -94,17 +95,23 @@ def check_axes(ax: Axes) -> Axes:
     return ax
 
 
-def name_ticks(ax: Axes, texts: list[str], first: str | None = None, start: int = 0) -> None:
+def name_ticks(
+    ax: Axes, texts: list[str], own: bool, first: str | None = None, start: int = 0
+) -> None:
     """Write names along the x axis; where there is little room, slant them or skip some.
 
     The first name stands at ``start``. ``first`` names a column to the left of them, on its own
-    line unless the names are slanted.
+    line unless the names are slanted. A figure of our ``own`` grows by what slanted names need.
     """
     columns = len(texts) + (first is not None)
     bounds = ax.get_window_extent().width / cast(Figure, ax.figure).dpi
     room = 0.7 * bounds / columns  # inches per column; labels at the sides take the rest
     step = ceil(LINE_HEIGHT / room)
-    slanted = CHAR_WIDTH * max(map(width_of, texts)) > room * step
+    longest = CHAR_WIDTH * max(map(width_of, texts))
+    slanted = longest > room * step
+    if slanted and own:
+        figure = cast(Figure, ax.figure)
+        figure.set_figheight(figure.get_figheight() + SLANT * longest)
     numbers = range(0, len(texts), step)
     shown = [start + number for number in numbers]
     names = [texts[number] for number in numbers]
@@ -127,11 +134,11 @@ def place_ticks(axis: Axis, last: float) -> None:
     Examples
     --------
     >>> ax = Figure().subplots()
-    >>> place_ticks(ax.xaxis, 978)
+    >>> place_ticks(ax.xaxis, 20)
     >>> ax.get_xticks().tolist()
-    [1.0, 200.0, 400.0, 600.0, 800.0]
+    [1.0, 5.0, 10.0, 15.0, 20.0]
     """
-    locator = MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True, min_n_ticks=1)
+    locator = MaxNLocator(nbins=12, steps=[1, 5, 10], integer=True, min_n_ticks=1)
     ticks = locator.tick_values(1, max(2.0, last))
     gap = (ticks[1] - ticks[0]) / 2
     axis.set_ticks([1.0, *(tick for tick in ticks if 1 + gap < tick <= last)])

@@ -65,6 +65,7 @@ def agreement(clients: Clients, *, ax: Axes | None = None, sort: bool = False) -
         distances, names = distances[np.ix_(order, order)], [names[i] for i in order]
     count = len(data)
     side = min(8.0, 2.8 + 0.42 * count)
+    made = ax is None
     ax = axes(ax, side + 1.8, side)
     image = ax.imshow(distances, cmap="RdBu_r", vmin=0, vmax=1, aspect="auto")
     bar = cast(Figure, ax.figure).colorbar(
@@ -81,7 +82,7 @@ def agreement(clients: Clients, *, ax: Axes | None = None, sort: bool = False) -
     texts = short_names(names)
     step = ceil(count / MAX_TICKS)
     ax.set_yticks(range(0, count, step), texts[::step], parse_math=False)
-    name_ticks(ax, texts)
+    name_ticks(ax, texts, made)
     ax.set(xlabel="client", ylabel="client")
     use_fonts(ax)
     return ax

@@ -19,6 +19,7 @@ from fedrank.plots._clients import Clients, named, of_result, own_consensus, pla
 from fedrank.plots._style import (
     BLACK,
     BLUE,
+    CHAR_WIDTH,
     GREY,
     METHODS,
     axes,
@@ -27,6 +28,7 @@ from fedrank.plots._style import (
     place_ticks,
     short_names,
     use_fonts,
+    width_of,
 )
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.rankings.complete import as_rankings, same_items
@@ -36,6 +38,8 @@ MAX_BUMP_ITEMS = 30  # lines in a bump chart
 MAX_BUMP_CLIENTS = 25  # columns in a bump chart
 TOP = 20  # items that are shown of more than MAX_BUMP_ITEMS
 MAX_MARKED_CLIENTS = len(METHODS)  # clients that have a mark of their own
+MAX_DOTTED_CLIENTS = 40  # clients that have a dot
+MIDDLE_HALF: dict[str, Any] = {"color": BLUE, "linewidth": 6, "alpha": 0.45}
 MAX_HEAT_BINS = 120  # bins of the heat map, in each direction
 CONSENSUS_PLACE = "place in the consensus (1 = best)"
 
@@ -57,7 +61,8 @@ def consensus(
       consensus, with labels at both ends.
     - **The best items**, by default for more items or clients, and with ``top``: one row per item,
       with its place in the consensus and its places in the clients' own consensus rankings. Up to
-      8 clients have a mark each; of more clients the row shows the range and the middle half.
+      8 clients have a mark each. Of more clients the row shows the middle half, and all of them;
+      of more than 40 the middle 90%.
     - **A heat map** of all items, with ``top=0``: for each place in the consensus, how far from it
       the clients' rankings put the items.
 
@@ -143,7 +148,9 @@ def bump_chart(
     table = np.vstack([ranks + 1, places(own)])
     last = own.twins().ranks[len(data) - 1]  # a slot for each label, also if items are tied
     tied = np.bincount(own.ranks[-1])[own.ranks[-1]] > 1
-    ax = axes(ax, 3.5 + max(2.5, min(10.0, 0.75 * columns)), max(3.4, 1.4 + 0.26 * n))
+    made = ax is None
+    sides = 1.2 + 2 * CHAR_WIDTH * max(10, *map(width_of, labels))
+    ax = axes(ax, sides + max(2.5, min(10.0, 0.75 * columns)), max(3.4, 1.4 + 0.26 * n))
     styles = list(METHODS.values())
     order = np.argsort(ranks)
     size = 6 if columns <= 20 else 3
@@ -165,7 +172,7 @@ def bump_chart(
             fontsize=ax.yaxis.get_ticklabels()[0].get_fontsize(),
             parse_math=False,
         )
-    name_ticks(ax, names, first="consensus", start=1)
+    name_ticks(ax, names, made, first="consensus", start=1)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.set(xlabel="client", ylabel=CONSENSUS_PLACE)
@@ -195,7 +202,8 @@ def best_items(
     rows = np.arange(1, count + 1)
     made = ax is None
     ax = axes(ax, 9, max(3.4, 1.3 + 0.26 * count))
-    low, high = table.min(axis=0), table.max(axis=0)
+    many = len(data) > MAX_DOTTED_CLIENTS
+    low, high = np.quantile(table, [0.05, 0.95] if many else [0, 1], axis=0)
     ax.hlines(rows, low, high, color=GREY, linewidth=1)
     handles = [
         Line2D([], [], color=BLACK, marker="|", markersize=12, markeredgewidth=2, linestyle="")
@@ -207,18 +215,20 @@ def best_items(
         for name, shift, own, (colour, marker) in zip(
             names, shifts, table, METHODS.values(), strict=False
         ):
+            label = f"client {name}" if name.isdecimal() else name
             handles += ax.plot(
-                own, rows + shift, marker, color=colour, markersize=5, linestyle="", label=name
+                own, rows + shift, marker, color=colour, markersize=5, linestyle="", label=label
             )
     else:
-        middle = np.quantile(table, [0.25, 0.75], axis=0)
-        ax.hlines(rows, *middle, color=BLUE, linewidth=6, alpha=0.45)
-        across = np.broadcast_to(rows, table.shape)
-        ax.plot(table.ravel(), across.ravel(), ".", color=BLACK, markersize=3, alpha=0.5)
+        ax.hlines(rows, *np.quantile(table, [0.25, 0.75], axis=0), **MIDDLE_HALF)
+        if not many:
+            across = np.broadcast_to(rows, table.shape)
+            handles += ax.plot(table.ravel(), across.ravel(), ".", color=BLACK, markersize=3)
+            handles[-1].set_label("a client")
+        whiskers = "middle 90% of clients" if many else f"all {len(data)} clients"
         handles += [
-            Line2D([], [], color=BLACK, marker=".", linestyle="", label="a client"),
-            Line2D([], [], color=BLUE, linewidth=6, alpha=0.45, label="middle half of clients"),
-            Line2D([], [], color=GREY, linewidth=1, label="all clients"),
+            Line2D([], [], label="middle half of clients", **MIDDLE_HALF),
+            Line2D([], [], color=GREY, linewidth=1, label=whiskers),
         ]
     ax.plot(rows, rows, "|", color=BLACK, markersize=12, markeredgewidth=2)
     name_places(ax, [labels[item] for item in order])
@@ -260,6 +270,7 @@ def heat_map(
     width = np.bincount(ranks // wide)  # items per column; the last column may have fewer
     share = counts.reshape(rows, columns) / (len(held) * width)
     least, most = share[share > 0].min(), share.max()
+    made = ax is None
     ax = axes(ax, 9, 4.5)
     image = ax.pcolormesh(
         np.minimum(np.arange(columns + 1) * wide, n) + 0.5,
@@ -277,7 +288,7 @@ def heat_map(
     ax.axhline(0, color="white", linewidth=0.6, linestyle=":")
     ax.set(xlabel=CONSENSUS_PLACE, ylabel="place in a ranking,\nminus place in the consensus")
     if n <= MAX_BUMP_ITEMS:
-        name_ticks(ax, [labels[item] for item in np.argsort(ranks)], start=1)
+        name_ticks(ax, [labels[item] for item in np.argsort(ranks)], made, start=1)
         ax.set_xlabel("item, in the order of the consensus")
     else:
         place_ticks(ax.xaxis, n)

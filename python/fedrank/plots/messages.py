@@ -227,8 +227,8 @@ def bins(n: int, phis: float | Iterable[float], *, ax: Axes | None = None) -> Ax
     Examples
     --------
     >>> ax = bins(10, [0.1, 0.5, 0.9])
-    >>> len(ax.patches), [text.get_text() for text in ax.get_yticklabels()]
-    (30, ['0.1', '0.5', '0.9'])
+    >>> len(ax.collections), [text.get_text() for text in ax.get_yticklabels()]
+    (3, ['0.1', '0.5', '0.9'])
     """
     count = whole("n", n)
     values = [phis] if isinstance(phis, int | float | np.number) else as_list(phis, "phis")
@@ -243,8 +243,9 @@ def bins(n: int, phis: float | Iterable[float], *, ax: Axes | None = None) -> Ax
         centroids = model.expected_ranks() + 1
         edges = np.concatenate([[1], (centroids[1:] + centroids[:-1]) / 2, [count]])
         shades = [SKY if level % 2 else LIGHT_SKY for level in range(count)]
-        ax.barh([row] * count, np.diff(edges), 0.8, edges[:-1], color=shades)
-        ax.plot(centroids, [row] * count, "x", color=BLACK, markersize=5)
+        bars = list(zip(edges[:-1], np.diff(edges), strict=True))
+        ax.broken_barh(bars, (row - 0.4, 0.8), facecolors=shades)
+        ax.plot(centroids, [row] * count, "x", color=BLACK, markersize=5 if count <= 60 else 2)
     margin = max(0.5, 0.02 * count)
     ax.set_xlim(1 - margin, count + margin)
     ax.set_ylim(len(models) - 0.4, -0.6)
