@@ -4,6 +4,7 @@ import json
 import math
 import os
 
+import matplotlib.pyplot as plt
 import pytest
 
 import fedrank
@@ -129,11 +130,21 @@ def test_demo_repeats_itself_but_for_the_times():
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_demo_draws_a_picture(tmp_path, suffix):
     picture = tmp_path / f"demo.{suffix}"
+    before = plt.get_fignums()
     done = run(*SMALL, "--picture", picture)
     assert done.returncode == 0, done.stderr
     assert str(picture) in done.stdout
     start = {"png": b"\x89PNG", "svg": b"<?xml"}[suffix]
     assert picture.read_bytes().startswith(start)
+    assert plt.get_fignums() == before
+
+
+def test_a_picture_needs_no_display(tmp_path):
+    done = command.run_process(
+        *SMALL, "--picture", tmp_path / "demo.png", DISPLAY="", MPLBACKEND="tkagg"
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "demo.png").exists()
 
 
 def test_a_picture_in_a_folder_that_is_not_there_is_refused_before_any_work(tmp_path):

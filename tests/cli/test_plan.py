@@ -2,6 +2,7 @@
 
 import json
 
+import matplotlib.pyplot as plt
 import pytest
 
 import fedrank as fr
@@ -67,9 +68,11 @@ def test_theorems_are_not_on_distance():
 
 
 def test_plan_draws_its_picture(tmp_path):
+    before = plt.get_fignums()
     done = run("plan", *ASKED, "--picture", tmp_path / "plan.png")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "plan.png").read_bytes()[1:4] == b"PNG"
+    assert plt.get_fignums() == before
 
 
 def test_plan_fits_a_terminal():

@@ -2,6 +2,7 @@
 
 import csv
 
+import matplotlib.pyplot as plt
 import pytest
 from matplotlib.figure import Figure
 
@@ -131,6 +132,14 @@ def test_titles_name_the_papers_algorithms():
     for figure in (*synthetic.FIGURES, *real.FIGURES):
         assert figure.title.startswith("Algorithms 1 to 3"), figure.name
     assert FIGURES["bins"].title.startswith("Algorithm 2")
+
+
+def test_pictures_are_written_and_no_figure_stays_open(tmp_path):
+    before = plt.get_fignums()
+    (made,) = reproduce(["bins"], tmp_path, Options(repetitions=2))
+    assert [path.name for path in made.pictures] == ["bins.png", "bins.svg"]
+    assert all(path.stat().st_size for path in made.pictures)
+    assert plt.get_fignums() == before
 
 
 def test_pictures_are_never_of_an_earlier_table(tmp_path, monkeypatch):

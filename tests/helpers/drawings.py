@@ -3,6 +3,7 @@
 import numpy as np
 
 import fedrank as fr
+from helpers import reference
 
 
 def parties(n, clients, samples, phi=0.8, items=None, seed=0):
@@ -11,6 +12,16 @@ def parties(n, clients, samples, phi=0.8, items=None, seed=0):
     center = fr.Rankings(rng.permutation(n), items)
     data = fr.Mallows(phi, center=center).sample(clients * samples, rng)
     return [data[start : start + samples] for start in range(0, len(data), samples)]
+
+
+def own_places(clients):
+    """Places in each client's Borda consensus, from 1; tied items share the mean of theirs."""
+    return [mid_places(reference.position_sums(each.ranks.tolist())) for each in clients]
+
+
+def mid_places(sums):
+    """Places by sums, the lowest best."""
+    return [sum(other < each for other in sums) + (sums.count(each) + 1) / 2 for each in sums]
 
 
 def rows(**columns):

@@ -1,4 +1,4 @@
-"""Pictures of error curves."""
+"""Pictures of error curves, and of what a planner measured."""
 
 import csv
 
@@ -7,6 +7,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from fedrank import plots
+from fedrank.planning.plan import Plan, Point
 from fedrank.plots._style import METHODS
 from helpers.drawings import TWO, curve
 
@@ -123,3 +124,98 @@ def test_dashed_none_draws_all_solid_without_the_column():
     ax = plots.error_curves(table, "samples", dashed=None)
     assert [line.get_linestyle() for line in ax.lines] == ["-"]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Borda"]
+
+
+# success
+
+
+def plan(method="borda", samples=4, **facts):
+    """A plan with three points, made up."""
+    measured = {"center": "identity", "trials": 64, "distance": 1.0, "enough": True, "sure": True}
+    points = tuple(
+        Point(m, recovered=8 * m, value=m / 8, low=m / 8 - 0.1, high=m / 8 + 0.1, **measured)
+        for m in (2, 4, 8)
+    )
+    given = {"n": 9, "phi": 0.5, "clients": 3, "delta": 0.05, "distance": None} | facts
+    return Plan(
+        method,
+        samples=samples,
+        at_least=2,
+        at_most=8,
+        limit=99,
+        center="identity",
+        points=points,
+        message_bits=100,
+        seconds=0.1,
+        **given,
+    )
+
+
+def legend(ax):
+    """The words of the legend, each with its line or patch."""
+    box = ax.get_legend()
+    return {
+        text.get_text(): handle
+        for text, handle in zip(box.get_texts(), box.legend_handles, strict=True)
+    }
+
+
+def test_success_draws_points_goal_and_samples_needed():
+    ax = plots.success(plan())
+    curve, needed, goal = ax.lines
+    assert curve.get_xdata().tolist() == [2, 4, 8]
+    assert curve.get_ydata().tolist() == [0.25, 0.5, 1.0]
+    assert needed.get_xdata() == [4, 4]
+    assert goal.get_ydata() == [0.95, 0.95]
+
+
+def test_every_line_of_success_is_in_the_legend():
+    ax = plots.success([plan(), plan("lehmer", samples=1600)])
+    words = legend(ax)
+    assert list(words) == [
+        "borda, phi = 0.5: needs 4",
+        "lehmer, phi = 0.5: needs 1,600",
+        "goal: 0.95",
+        "samples needed",
+        "interval of a point",
+    ]
+    explained = {
+        (handle.get_color(), handle.get_linestyle())
+        for word, handle in words.items()
+        if "interval" not in word
+    }
+    for line in ax.lines:
+        dotted = line.get_linestyle() == ":"
+        assert dotted or (line.get_color(), line.get_linestyle()) in explained
+
+
+def test_plans_that_differ_in_size_only_have_different_labels():
+    words = list(legend(plots.success([plan(n=9), plan(n=99, clients=5)])))
+    assert words[:2] == [
+        "borda, phi = 0.5, n = 9, clients = 3: needs 4",
+        "borda, phi = 0.5, n = 99, clients = 5: needs 4",
+    ]
+
+
+def test_a_plan_that_no_number_meets_says_so():
+    ax = plots.success(plan(samples=None, distance=0.2))
+    assert list(legend(ax)) == [
+        *("borda, phi = 0.5: none is enough", "goal: 0.2", "interval of a point")
+    ]
+    assert ax.get_ylabel() == "mean Kendall distance"
+
+
+def test_sixteen_plans_are_told_apart():
+    plans = [plan(phi=phi / 20) for phi in range(1, 17)]
+    looks = {
+        (line.get_color(), line.get_linestyle(), line.get_marker())
+        for line in plots.success(plans).lines
+        if line.get_marker() != "None"
+    }
+    assert len(looks) == 16
+
+
+def test_plans_that_cannot_be_drawn_together_are_refused():
+    for plans, named in (([], "no plans"), ([plan(), plan(delta=0.1)], "different goals")):
+        with pytest.raises(ValueError, match=named):
+            plots.success(plans)

@@ -23,7 +23,7 @@ def bars(ax):
     return found
 
 
-def test_bars_are_the_bits_of_the_messages_and_of_raw_rankings():
+def test_bars_are_the_bytes_of_the_messages_and_of_raw_rankings():
     n, clients, samples = 40, 7, 5
     schemes = {
         "places": fr.Borda(n, clients),
@@ -40,21 +40,41 @@ def test_bars_are_the_bits_of_the_messages_and_of_raw_rankings():
     ]
     ax = plots.message_sizes(schemes, samples=samples)
     drawn = bars(ax)
-    assert [drawn[row][-1][1] for row in range(5)] == expected
+    assert [8 * drawn[row][-1][1] for row in range(5)] == expected
     assert [text.get_text() for text in ax.texts] == [f"{-(-bits // 8)} B" for bits in expected]
-    assert ax.get_xscale() == "log"
+    assert ax.get_xscale() == "linear"
+    assert ax.get_xlim()[0] == 0
+    assert ax.get_xlabel() == "bytes per client"
     assert [tick.get_text() for tick in ax.get_yticklabels()] == [*schemes, "5 raw rankings"]
     # Stacked: high parts first, the one-hot slots where they end.
     slots = sum(min(8, i + 1) - 1 for i in range(n)) * 3
-    assert drawn[3] == [(0, expected[3] - slots), (expected[3] - slots, expected[3])]
+    assert drawn[3] == [
+        (0, (expected[3] - slots) / 8),
+        ((expected[3] - slots) / 8, expected[3] / 8),
+    ]
 
 
 def test_a_result_shows_all_that_a_client_sent():
     clients = parties(40, 5, 3)
     result = fr.federate(clients, "borda", dropouts=[4], rng=0)
     (message, rest), _ = bars(plots.message_sizes(result)).values()
-    assert message == (0, sum(reference.borda_widths(40, 5)))
-    assert rest == (message[1], 8 * max(result.bytes_up[:4]))
+    assert message == (0, sum(reference.borda_widths(40, 5)) / 8)
+    assert rest == (message[1], max(result.bytes_up[:4]))
+
+
+@pytest.mark.parametrize(
+    ("n", "unit", "ticks"),
+    [
+        (40, "bytes", {"0", "10", "20"}),
+        (978, "bytes", {"0", "400", "1,200"}),
+        (20_000, "kB", {"0", "10", "20"}),
+    ],
+)
+def test_sizes_are_written_out_in_bytes_or_kilobytes(n, unit, ticks):
+    ax = plots.message_sizes(fr.Borda(n, 10))
+    ax.figure.canvas.draw()
+    assert ax.get_xlabel() == f"{unit} per client"
+    assert ticks <= {tick.get_text() for tick in ax.get_xticklabels()}
 
 
 def test_segments_have_distinct_colours_and_a_legend():
@@ -87,18 +107,18 @@ def test_sizes_of_other_things_are_refused():
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 6])
-def test_bins_meet_at_midpoints_of_the_expected_positions(n):
+def test_bins_meet_at_midpoints_of_the_expected_places(n):
     phis = [0.0, 0.3, 0.9]
     ax = plots.bins(n, phis)
     for row, phi in enumerate(phis):
-        centroids = [float(c) for c in reference.expected_positions(phi, n)]
-        edges = [0.0, *((a + b) / 2 for a, b in pairwise(centroids)), n - 1.0]
-        patches = ax.patches[row * n : (row + 1) * n]
-        assert [patch.get_x() for patch in patches] == pytest.approx(edges[:-1])
-        ends = [patch.get_x() + patch.get_width() for patch in patches]
-        assert ends == pytest.approx(edges[1:])
+        centroids = [1 + float(c) for c in reference.expected_positions(phi, n)]
+        edges = [1.0, *((a + b) / 2 for a, b in pairwise(centroids)), float(n)]
+        boxes = [path.get_extents() for path in ax.collections[row].get_paths()]
+        assert [box.x0 for box in boxes] == pytest.approx(edges[:-1])
+        assert [box.x1 for box in boxes] == pytest.approx(edges[1:])
         assert ax.lines[row].get_xdata() == pytest.approx(centroids)
         assert set(ax.lines[row].get_ydata()) == {row}
+    assert ax.get_xlabel() == "mean place (1 = best)"
 
 
 def test_one_phi_needs_no_list():

@@ -72,12 +72,13 @@ def demo(
     costs = measure(result, data, center[0], samples)
     output.deliver(costs, result, as_document, out)
     if picture:
-        axes = plots.consensus(result, parties)
-        axes.set_title(
-            f"{len(result.survivors)} clients, {samples} rankings each, around the consensus\n"
-            "computed without seeing them"
-        )
-        plots.save(axes, picture)
+        with plots.off_screen():
+            axes = plots.consensus(result, parties)
+            axes.set_title(
+                f"{len(result.survivors)} clients, {samples} rankings each, and the consensus\n"
+                "computed without seeing them"
+            )
+            plots.save(axes, picture)
     if not as_document:
         hidden = (center[0] + 1).tolist()
         output.show_places("Federated consensus", result, TOP, hidden_place=hidden)

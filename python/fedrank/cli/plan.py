@@ -69,7 +69,8 @@ def plan(
         for value in (PHIS if phi is None else (phi,))
     ]
     if picture is not None:
-        plots.save(plots.success([plan for plan, _ in found]), picture)
+        with plots.off_screen():
+            plots.save(plots.success([plan for plan, _ in found]), picture)
     sizes = messages(items, clients, [plan for plan, _ in found])
     if as_document:
         told = [asdict(plan) | others | {"bits": sizes} for plan, others in found]

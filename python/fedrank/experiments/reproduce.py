@@ -171,7 +171,8 @@ def draw(
     if due:
         from fedrank import plots  # noqa: PLC0415  needs the extra plot
 
-        drawn = figure.draw(rows)
-        for path in due:
-            plots.save(drawn, path)
+        with plots.off_screen():
+            drawn = figure.draw(rows)
+            for path in due:
+                plots.save(drawn, path)
     return paths

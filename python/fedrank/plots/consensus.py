@@ -1,6 +1,6 @@
-"""Pictures of rankings: a consensus beside its clients, and the clients beside each other."""
+"""Pictures of a consensus beside the rankings of the clients."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import ceil
 from typing import Any, cast
 
@@ -8,48 +8,82 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, NullFormatter
 from numpy.typing import ArrayLike, NDArray
 
-from fedrank._validation import as_list, check_items, plural
-from fedrank.consensus import Consensus, aggregate
-from fedrank.distances import kendall_distance
-from fedrank.plots._style import METHODS, axes, name_ticks, short
-from fedrank.protocol.federate import as_client, check_clients
+from fedrank._validation import check_items, whole
+from fedrank.consensus import Consensus
+from fedrank.exceptions import InputError
+from fedrank.plots._clients import Clients, named, of_result, own_consensus, places
+from fedrank.plots._style import (
+    BLACK,
+    BLUE,
+    CHAR_WIDTH,
+    GREY,
+    METHODS,
+    axes,
+    legend,
+    name_ticks,
+    place_ticks,
+    short_names,
+    use_fonts,
+    width_of,
+)
 from fedrank.protocol.result import FederatedConsensus
-from fedrank.rankings.complete import Rankings, as_rankings, same_items
+from fedrank.rankings.complete import as_rankings, same_items
+from fedrank.rankings.partial import AnyRankings
 
 MAX_BUMP_ITEMS = 30  # lines in a bump chart
 MAX_BUMP_CLIENTS = 25  # columns in a bump chart
+TOP = 20  # items that are shown of more than MAX_BUMP_ITEMS
+MAX_MARKED_CLIENTS = len(METHODS)  # clients that have a mark of their own
+MAX_DOTTED_CLIENTS = 40  # clients that have a dot
+MIDDLE_HALF: dict[str, Any] = {"color": BLUE, "linewidth": 6, "alpha": 0.45}
 MAX_HEAT_BINS = 120  # bins of the heat map, in each direction
-MAX_NUMBERED_CLIENTS = 12  # clients whose distances are written into the cells
-MAX_TICKS = 25  # client names along the vertical axis
-
-Clients = Sequence[ArrayLike] | Mapping[Any, ArrayLike]
+CONSENSUS_PLACE = "place in the consensus (1 = best)"
 
 
 def consensus(
     result: FederatedConsensus | Consensus | ArrayLike,
     clients: Clients,
+    *,
     ax: Axes | None = None,
     items: Iterable[Any] | None = None,
+    top: int | None = None,
 ) -> Axes:
     """Draw a consensus against the rankings of the clients.
 
-    Up to 30 items and 25 clients the picture is a bump chart: one line per item, from its place
-    in the consensus on the left through its places in each client's own Borda consensus (ties
-    broken by item number), with labels at both ends. Larger inputs give a heat map: for each
-    position in the consensus, how far from it the clients' rankings put the items.
+    There are three pictures:
+
+    - **Lines** (a bump chart), by default up to 30 items and 25 clients: one line per item, from
+      its place in the consensus on the left through its places in each client's own Borda
+      consensus, with labels at both ends.
+    - **The best items**, by default for more items or clients, and with ``top``: one row per item,
+      with its place in the consensus and its places in the clients' own consensus rankings. Up to
+      8 clients have a mark each. Of more clients the row shows the middle half, and all of them;
+      of more than 40 the middle 90%.
+    - **A heat map** of all items, with ``top=0``: for each place in the consensus, how far from it
+      the clients' rankings put the items.
+
+    Places are 1-based: 1 is the best. No tie is broken: items that are tied in a client's own
+    consensus, or in a partial ranking, share the mean of their places. In the bump chart their
+    labels on the right begin with ``=``.
 
     Parameters
     ----------
     result : FederatedConsensus, Consensus or array_like of int, shape (n,)
         The consensus. Clients that dropped out of a federated one are not drawn.
     clients : sequence or mapping of array_like of int, each of shape (m, n)
-        The rankings of each client; the keys of a mapping are the clients' names.
+        The rankings of each client, complete or `PartialRankings`. The keys of a mapping are the
+        clients' names; the clients of a list have the names of the result's roster.
     ax : matplotlib.axes.Axes, optional
-        Where to draw.
+        Where to draw; by default in a new figure of pyplot: see `fedrank.plots`.
     items : sequence, optional
         Labels of the items; by default those of the rankings.
+    top : int, optional
+        How many of the best items to show, by name; 0 draws the heat map of all. By default lines
+        of all items if these are few, else the best 20 of more than 30 items.
 
     Returns
     -------
@@ -64,71 +98,59 @@ def consensus(
     --------
     >>> from fedrank import Mallows, federate
     >>> hospitals = Mallows(0.6, n=10).sample(100, rng=0).split(5, rng=0)
-    >>> ax = consensus(federate(hospitals, "borda", rng=0), hospitals)
+    >>> result = federate(hospitals, "borda", rng=0)
+    >>> ax = consensus(result, hospitals)
     >>> len(ax.lines), ax.get_xlabel()
     (10, 'client')
+    >>> ax = consensus(result, hospitals, top=3, items="abcdefghij")
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['a  1', 'b  2', 'c  3']
     """
-    if isinstance(result, FederatedConsensus) and isinstance(clients, Mapping):
-        clients = by_roster(result, clients)
-    names, data = named(clients)
-    found: object = result
     if isinstance(result, FederatedConsensus):
-        if len(data) != len(result.study.roster):
-            raise ValueError(
-                f"{plural(len(data), 'client')} were given for a result of "
-                f"{len(result.study.roster)}: give all of them, also those that dropped out"
-            )
-        if not isinstance(clients, Mapping):
-            names = list(result.study.roster)
-        names = [name for name, summed in zip(names, result.in_sum, strict=True) if summed]
-        data = [each for each, summed in zip(data, result.in_sum, strict=True) if summed]
+        names, data = of_result(result, clients)
+    else:
+        names, data = named(clients)
+    found = cast(ArrayLike, result)
     labels = same_items(found, *data)
-    ranks = as_rankings(cast(ArrayLike, found))
+    ranks = as_rankings(found)
     if len(ranks) != 1:
-        raise ValueError(f"the consensus must be one ranking, not {len(ranks)}")
+        raise InputError(f"the consensus must be one ranking, not {len(ranks)}")
     n = ranks.shape[1]
     if n != data[0].n:
-        raise ValueError(f"the consensus ranks {n} items but the clients rank {data[0].n}")
+        raise InputError(f"the consensus ranks {n} items but the clients rank {data[0].n}")
     if items is not None:
         labels = check_items(items, n)
-    texts = [short(x) for x in labels] if labels else [f"item {i}" for i in range(n)]
-    if n > MAX_BUMP_ITEMS or len(data) > MAX_BUMP_CLIENTS:
-        return heat_map(ranks[0], data, texts, ax)
-    return bump_chart(ranks[0], names, data, texts, ax)
-
-
-def by_roster(result: FederatedConsensus, clients: Mapping[Any, ArrayLike]) -> Clients:
-    """Put clients into the order of the result's, if these have names.
-
-    Examples
-    --------
-    >>> from fedrank import federate
-    >>> result = federate({name: [[0, 1]] for name in ("north", "east", "south")})
-    >>> list(by_roster(result, {"south": [[0, 1]], "east": [[0, 1]], "north": [[0, 1]]}))
-    ['north', 'east', 'south']
-    """
-    if all(isinstance(client, int) for client in result.clients):
-        return clients
-    for name in result.clients:
-        if name not in clients:
-            raise ValueError(
-                f"client {name!r} of the result was not given: give all of them, also those that "
-                "dropped out"
-            )
-    return {name: clients[name] for name in result.clients}
+    texts = short_names(labels) if labels else [f"item {i}" for i in range(n)]
+    names = short_names(names)
+    few = n <= MAX_BUMP_ITEMS
+    if top is None and few and len(data) <= MAX_BUMP_CLIENTS:
+        ax = bump_chart(ranks[0], names, data, texts, ax)
+    else:
+        count = (n if few else TOP) if top is None else min(n, whole("top", top, least=0))
+        if count:
+            ax = best_items(ranks[0], names, data, texts, count, ax)
+        else:
+            ax = heat_map(ranks[0], data, texts, ax)
+    use_fonts(ax)
+    return ax
 
 
 def bump_chart(
     ranks: NDArray[np.int32],
     names: list[str],
-    data: list[Rankings],
+    data: Sequence[AnyRankings],
     labels: list[str],
     ax: Axes | None,
 ) -> Axes:
-    """Draw one line per item through its positions in the consensus and at the clients."""
+    """Draw one line per item through its places in the consensus and at the clients."""
     n, columns = len(ranks), len(data) + 1
-    ax = axes(ax, 3.5 + max(2.5, min(10.0, 0.75 * columns)), max(2.4, 1.4 + 0.26 * n))
-    table = np.vstack([ranks, own_consensus(data)])
+    own = own_consensus(data)
+    table = np.vstack([ranks + 1, places(own)])
+    last = own.twins().ranks[len(data) - 1]  # a slot for each label, also if items are tied
+    tied = np.bincount(own.ranks[-1])[own.ranks[-1]] > 1
+    made = ax is None
+    sides = 1.2 + 2 * CHAR_WIDTH * max(10, *map(width_of, labels))
+    ax = axes(ax, sides + max(2.5, min(10.0, 0.75 * columns)), max(3.4, 1.4 + 0.26 * n))
     styles = list(METHODS.values())
     order = np.argsort(ranks)
     size = 6 if columns <= 20 else 3
@@ -138,12 +160,11 @@ def bump_chart(
         ax.plot(table[:, item], color=colour, marker=marker, markersize=size, linewidth=1.8)
     ax.axvspan(-0.3, 0.3, color="#EEEEEE", zorder=0)
     ax.set_xlim(-0.3, columns - 0.7)
-    ax.set_ylim(n - 0.5, -0.5)  # the best at the top
-    ax.set_yticks(range(n), [labels[item] for item in order], parse_math=False)
-    for item, position in enumerate(table[-1]):
+    name_places(ax, [labels[item] for item in order])
+    for item, slot in enumerate(last):
         ax.annotate(
-            labels[item],
-            (1, position),
+            f"= {labels[item]}" if tied[item] else labels[item],
+            (1, slot + 1),
             (4, 0),
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
@@ -151,132 +172,124 @@ def bump_chart(
             fontsize=ax.yaxis.get_ticklabels()[0].get_fontsize(),
             parse_math=False,
         )
-    name_ticks(ax, [short(name) for name in names], first="consensus")
+    name_ticks(ax, names, made, first="consensus", start=1)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    ax.set(xlabel="client", ylabel="item, best first")
+    ax.set(xlabel="client", ylabel=CONSENSUS_PLACE)
+    return ax
+
+
+def name_places(ax: Axes, labels: list[str]) -> None:
+    """Write items and their places, from 1, along the y axis; the best is at the top."""
+    count = len(labels)
+    ax.set_ylim(count + 0.5, 0.5)
+    texts = [f"{label}  {place}" for place, label in enumerate(labels, start=1)]
+    ax.set_yticks(range(1, count + 1), texts, parse_math=False)
+
+
+def best_items(
+    ranks: NDArray[np.int32],
+    names: list[str],
+    data: Sequence[AnyRankings],
+    labels: list[str],
+    count: int,
+    ax: Axes | None,
+) -> Axes:
+    """Draw one row per item, best first: its place in the consensus, and at the clients."""
+    n = len(ranks)
+    order = np.argsort(ranks)[:count]
+    table = places(own_consensus(data))[:, order]
+    rows = np.arange(1, count + 1)
+    made = ax is None
+    ax = axes(ax, 9, max(3.4, 1.3 + 0.26 * count))
+    many = len(data) > MAX_DOTTED_CLIENTS
+    low, high = np.quantile(table, [0.05, 0.95] if many else [0, 1], axis=0)
+    ax.hlines(rows, low, high, color=GREY, linewidth=1)
+    handles = [
+        Line2D([], [], color=BLACK, marker="|", markersize=12, markeredgewidth=2, linestyle="")
+    ]
+    handles[0].set_label("consensus")
+    if len(data) <= MAX_MARKED_CLIENTS:
+        # Marks of clients that agree would hide each other, so each has its own height.
+        shifts = np.linspace(-0.25, 0.25, len(data)) if len(data) > 1 else [0.0]
+        for name, shift, own, (colour, marker) in zip(
+            names, shifts, table, METHODS.values(), strict=False
+        ):
+            label = f"client {name}" if name.isdecimal() else name
+            handles += ax.plot(
+                own, rows + shift, marker, color=colour, markersize=5, linestyle="", label=label
+            )
+    else:
+        ax.hlines(rows, *np.quantile(table, [0.25, 0.75], axis=0), **MIDDLE_HALF)
+        if not many:
+            across = np.broadcast_to(rows, table.shape)
+            handles += ax.plot(table.ravel(), across.ravel(), ".", color=BLACK, markersize=3)
+            handles[-1].set_label("a client")
+        whiskers = "middle 90% of clients" if many else f"all {len(data)} clients"
+        handles += [
+            Line2D([], [], label="middle half of clients", **MIDDLE_HALF),
+            Line2D([], [], color=GREY, linewidth=1, label=whiskers),
+        ]
+    ax.plot(rows, rows, "|", color=BLACK, markersize=12, markeredgewidth=2)
+    name_places(ax, [labels[item] for item in order])
+    last = max(float(high.max()), count)
+    margin = max(0.3, 0.02 * last)
+    ax.set_xlim(1 - margin, last + margin)
+    place_ticks(ax.xaxis, last)
+    ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    of = f"best {count} of {n} items,\n" if count < n else ""
+    ax.set(
+        xlabel=f"place in a client's own consensus (1 = best, {n} = last)",
+        ylabel=f"{of}{CONSENSUS_PLACE}",
+    )
+    legend(ax, made, handles)
     return ax
 
 
 def heat_map(
-    ranks: NDArray[np.int32], data: list[Rankings], labels: list[str], ax: Axes | None
+    ranks: NDArray[np.int32], data: Sequence[AnyRankings], labels: list[str], ax: Axes | None
 ) -> Axes:
     """Draw how far from the consensus the rankings put its items."""
     n = len(ranks)
-    held = np.concatenate([each.ranks for each in data])
-    offsets = held - ranks
-    reach = max(1, int(np.abs(offsets).max()))
-    # Every bin holds the same number of positions. A bin of offsets holds an odd number, so that
-    # one bin is centred on 0.
+    held = np.concatenate([places(each) for each in data])
+    offsets = held - (ranks + 1)
+    reach = max(1, ceil(np.abs(offsets).max()))
+    # Every bin holds the same number of places. A bin of offsets holds an odd number, so that
+    # one bin is centred on 0. An offset between two bins, by half a place, is half in each.
     wide = ceil(n / MAX_HEAT_BINS)
     high = ceil((2 * reach + 1) / MAX_HEAT_BINS) | 1
     middle = (reach + high // 2) // high
     columns, rows = ceil(n / wide), 2 * middle + 1
-    row = (offsets + high // 2) // high + middle
-    counts = np.bincount((row * columns + ranks // wide).ravel(), minlength=rows * columns)
+    counts = np.zeros(rows * columns)
+    for row in (np.floor(offsets / high + 0.5), np.ceil(offsets / high - 0.5)):
+        cells = (row.astype(np.int64) + middle) * columns + ranks // wide
+        counts += np.bincount(cells.ravel(), minlength=rows * columns) / 2
     width = np.bincount(ranks // wide)  # items per column; the last column may have fewer
     share = counts.reshape(rows, columns) / (len(held) * width)
-    ax = axes(ax, 9, 4.5)
     least, most = share[share > 0].min(), share.max()
+    made = ax is None
+    ax = axes(ax, 9, 4.5)
     image = ax.pcolormesh(
-        np.minimum(np.arange(columns + 1) * wide, n) - 0.5,
+        np.minimum(np.arange(columns + 1) * wide, n) + 0.5,
         (np.arange(rows + 1) - middle - 0.5) * high,
         np.ma.masked_equal(share, 0),
         cmap="cividis",
         norm=LogNorm(least, most) if most > 100 * least else Normalize(0, most),
         rasterized=True,
     )
-    cast(Figure, ax.figure).colorbar(image, ax=ax, label="share of the rankings")
-    ax.axhline(0, color="white", linewidth=0.6, linestyle=":")
-    ax.set(
-        xlabel="position in the consensus (0 = best)",
-        ylabel="position in a ranking,\nminus the consensus",
+    percent = FuncFormatter(lambda value, _: f"{100 * value:.4g}%")
+    bar = cast(Figure, ax.figure).colorbar(
+        image, ax=ax, label="share of the rankings", format=percent
     )
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.axhline(0, color="white", linewidth=0.6, linestyle=":")
+    ax.set(xlabel=CONSENSUS_PLACE, ylabel="place in a ranking,\nminus place in the consensus")
     if n <= MAX_BUMP_ITEMS:
-        name_ticks(ax, [labels[item] for item in np.argsort(ranks)])
+        name_ticks(ax, [labels[item] for item in np.argsort(ranks)], made, start=1)
         ax.set_xlabel("item, in the order of the consensus")
-    return ax
-
-
-def agreement(clients: Clients, ax: Axes | None = None, sort: bool = False) -> Axes:
-    """Draw how far apart the clients' own consensus rankings are.
-
-    A cell is the Kendall distance between the Borda consensus of two clients (ties broken by item
-    number), divided by the largest possible distance ``n (n - 1) / 2``: 0 for the same ranking,
-    about 0.5 for unrelated rankings, 1 for opposite ones.
-
-    Parameters
-    ----------
-    clients : sequence or mapping of array_like of int, each of shape (m, n)
-        The rankings of each client; the keys of a mapping are the clients' names.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw.
-    sort : bool
-        Whether to put similar clients side by side, by the main axis of their distances.
-
-    Returns
-    -------
-    ax : matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> ax = agreement([[[0, 1, 2]], [[0, 2, 1]], [[2, 1, 0]]])
-    >>> ax.images[0].get_array().round(2).tolist()
-    [[0.0, 0.33, 1.0], [0.33, 0.0, 0.67], [1.0, 0.67, 0.0]]
-    """
-    names, data = named(clients)
-    same_items(*data)
-    own = own_consensus(data)
-    n, count = data[0].n, len(data)
-    distances = kendall_distance(own, own) / max(1, n * (n - 1) / 2)
-    if sort:
-        order = by_likeness(distances)
-        distances, names = distances[np.ix_(order, order)], [names[i] for i in order]
-    side = min(8.0, 2.6 + 0.42 * count)
-    ax = axes(ax, side + 1.2, side)
-    most = float(distances.max()) or 1.0
-    image = ax.imshow(distances, cmap="Blues", vmin=0, vmax=most, aspect="auto")
-    cast(Figure, ax.figure).colorbar(image, ax=ax, label="Kendall distance / largest possible")
-    if count <= MAX_NUMBERED_CLIENTS:
-        for (row, column), value in np.ndenumerate(distances):
-            colour = "white" if value > 0.6 * most else "black"
-            ax.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour, size=8)
-    texts = [short(name) for name in names]
-    step = ceil(count / MAX_TICKS)
-    ax.set_yticks(range(0, count, step), texts[::step], parse_math=False)
-    name_ticks(ax, texts)
-    ax.set(xlabel="client", ylabel="client")
-    return ax
-
-
-def by_likeness(distances: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Order clients by the first coordinate of classical scaling, so that client 0 comes early.
-
-    Examples
-    --------
-    >>> by_likeness(np.array([[0, 4, 1], [4, 0, 3], [1, 3, 0]]) / 4).tolist()
-    [0, 2, 1]
-    """
-    squares = distances**2
-    centred = squares.mean(0) + squares.mean(1)[:, np.newaxis] - squares - squares.mean()
-    axis = np.linalg.eigh(centred)[1][:, -1]
-    if axis[0] > 0:  # an eigenvector's sign is arbitrary
-        axis = -axis
-    return np.argsort(axis.round(9), kind="stable")
-
-
-def named(clients: Clients) -> tuple[list[str], list[Rankings]]:
-    """Return the names and the checked rankings of the clients."""
-    if isinstance(clients, Mapping):
-        names, given = [str(name) for name in clients], list(clients.values())
     else:
-        given = as_list(clients, "clients")
-        names = [str(client) for client in range(len(given))]
-    known: Sequence[int | str] = names if isinstance(clients, Mapping) else range(len(given))
-    data = [as_client(name, each, Rankings) for name, each in zip(known, given, strict=True)]
-    return names, check_clients(data, names if isinstance(clients, Mapping) else None)
-
-
-def own_consensus(data: Sequence[Rankings]) -> NDArray[np.int32]:
-    """Compute each client's Borda consensus, ties broken by item number: one row per client."""
-    return np.array([aggregate(each, "borda", ties="index").ranks for each in data])
+        place_ticks(ax.xaxis, n)
+    return ax

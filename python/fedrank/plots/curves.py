@@ -2,14 +2,16 @@
 
 import csv
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import StrMethodFormatter
 
 from fedrank._validation import as_list
@@ -25,7 +27,9 @@ from fedrank.plots._style import (
     SKY,
     VERMILLION,
     axes,
+    legend,
     short,
+    use_fonts,
 )
 
 MAX_MARKERS = 12  # markers on one curve
@@ -34,6 +38,7 @@ MAX_MARKERS = 12  # markers on one curve
 def error_curves(
     table: str | os.PathLike[str] | Iterable[Mapping[str, Any]],
     x: str,
+    *,
     y: str = "mean",
     by: str = "method",
     se: str | None = None,
@@ -63,7 +68,7 @@ def error_curves(
         Whether to draw ``y`` on a logarithmic axis. Below the smallest positive decade the axis
         is linear, so that zeros show.
     ax : matplotlib.axes.Axes, optional
-        Where to draw.
+        Where to draw; by default in a new figure of pyplot: see `fedrank.plots`.
 
     Returns
     -------
@@ -121,6 +126,7 @@ def error_curves(
     error = "" if se is None else " ± standard error"
     ax.set(xlabel=x.replace("_", " "), ylabel=y.replace("_", " ") + error)
     curve_legend(ax, styles, {central for _, central in curves} if dashed else set(), own)
+    use_fonts(ax)
     return ax
 
 
@@ -227,23 +233,21 @@ def curve_legend(
         if dash in central:
             line = Line2D([], [], color="#444444", linestyle="--" if dash else "-", label=label)
             handles.append(line)
-    location: dict[str, Any] = {"loc": "best"}
-    if own:
-        location = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
-    legend = ax.legend(handles=handles, frameon=not own, handlelength=3, **location)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    legend(ax, own, handles, handlelength=3)
 
 
-def success(plans: Plan | Iterable[Plan], ax: Axes | None = None) -> Axes:
+def success(plans: Plan | Iterable[Plan], *, ax: Axes | None = None) -> Axes:
     """Draw what a planner measured against the number of samples, with its interval and its goal.
+
+    The legend names every curve, with the number of samples that it needs, and explains the other
+    lines: the goal, the samples needed (dotted) and the intervals (bands).
 
     Parameters
     ----------
     plans : Plan or iterable of Plan
         Plans for the same goal; each one is a curve.
     ax : matplotlib.axes.Axes, optional
-        Where to draw.
+        Where to draw; by default in a new figure of pyplot: see `fedrank.plots`.
 
     Returns
     -------
@@ -260,6 +264,8 @@ def success(plans: Plan | Iterable[Plan], ax: Axes | None = None) -> Axes:
     >>> ax = success(plan("borda", n=8, phi=0.5, clients=5, rng=0))
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('samples per client', 'share of trials that recover the center')
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['borda, phi = 0.5: needs ...', 'goal: 0.95', 'samples needed', 'interval of a point']
     """
     listed = [plans] if isinstance(plans, Plan) else as_list(plans, "plans")
     if not listed:
@@ -268,25 +274,53 @@ def success(plans: Plan | Iterable[Plan], ax: Axes | None = None) -> Axes:
     if len(goals) > 1:
         raise ValueError("the plans have different goals: draw plans of one goal together")
     recovery, goal = goals.pop()
-    ax = axes(ax, 7.5, 4)
+    made = ax is None
+    ax = axes(ax, 8.5, max(4.0, 1.2 + 0.22 * len(listed)))
     colours = [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY]
-    for number, plan in enumerate(listed):
+    handles: list[Artist] = []
+    for number, (plan, label) in enumerate(zip(listed, plan_labels(listed), strict=True)):
         colour = colours[number % len(colours)]
+        dash, marker = ["-", "--", "-."][number // len(colours) % 3], "os^"[number % 3]
         points = plan.points
         xs = [point.samples for point in points]
-        label = f"{plan.method}, phi = {plan.phi:g}"
         values = [point.value for point in points]
-        dash = "-" if number < len(colours) else "--"
-        ax.plot(xs, values, dash, color=colour, marker="o", markersize=4, label=label)
+        handles += ax.plot(xs, values, dash, color=colour, marker=marker, markersize=4, label=label)
         low, high = ([getattr(point, side) for point in points] for side in ("low", "high"))
         ax.fill_between(xs, low, high, color=colour, alpha=0.18, linewidth=0)
         if plan.samples is not None:
-            ax.axvline(plan.samples, color=colour, linewidth=0.8, linestyle=":")
-    ax.axhline(goal, color="#444444", linewidth=0.8)
+            ax.axvline(plan.samples, color=colour, linewidth=1, linestyle=":")
+    grey = "#444444"
+    handles.append(ax.axhline(goal, color=grey, linewidth=0.8, label=f"goal: {goal:g}"))
+    if any(plan.samples is not None for plan in listed):
+        handles.append(Line2D([], [], color=grey, linewidth=1, linestyle=":"))
+        handles[-1].set_label("samples needed")
+    handles.append(Patch(color=grey, alpha=0.18, linewidth=0, label="interval of a point"))
     ax.set_xscale("log", base=2)
-    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     share = "share of trials that recover the center"
     ax.set(xlabel="samples per client", ylabel=share if recovery else "mean Kendall distance")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    legend(ax, made, handles)
     return ax
+
+
+def plan_labels(plans: Sequence[Plan]) -> list[str]:
+    """Name each plan by its method, its phi, what else differs, and the samples that it needs.
+
+    Examples
+    --------
+    >>> from fedrank import plan
+    >>> plan_labels([plan("borda", n=n, phi=0.5, clients=5, rng=0) for n in (1, 8)])
+    ['borda, phi = 0.5, n = 1: needs 1', 'borda, phi = 0.5, n = 8: needs ...']
+    """
+    labels = []
+    for plan in plans:
+        words = [plan.method, f"phi = {plan.phi:g}"]
+        words += [
+            f"{name} = {getattr(plan, name)}"
+            for name in ("n", "clients")
+            if len({getattr(each, name) for each in plans}) > 1
+        ]
+        needs = "none is enough" if plan.samples is None else f"needs {plan.samples:,}"
+        labels.append(f"{', '.join(words)}: {needs}")
+    return labels

@@ -1,12 +1,12 @@
-"""Pictures of messages: how many bits a client sends, and how Borda rounds what it sends."""
+"""Pictures of messages: how many bytes a client sends, and how Borda rounds what it sends."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil, floor, log10
+from math import ceil
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from fedrank._validation import as_list, as_phi, plural, whole
 from fedrank.mallows import Mallows
@@ -20,24 +20,30 @@ from fedrank.plots._style import (
     SKY,
     VERMILLION,
     axes,
-    short,
+    legend,
+    place_ticks,
+    short_names,
+    use_fonts,
 )
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.schemes import Borda, Lehmer, Refine, Scheme
 
 Sender = Scheme | FederatedConsensus
 
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
 LIGHT_SKY = "#BFE1F6"
 
 
 def message_sizes(
     senders: Sender | Sequence[Sender] | Mapping[Any, Sender],
+    *,
     ax: Axes | None = None,
     samples: int = 1,
 ) -> Axes:
-    """Draw how many bits each client sends, by segment, beside its raw rankings.
+    """Draw how many bytes each client sends, by segment, beside its raw rankings.
 
-    The axis is logarithmic: compare where bars end, not how long they are.
+    The axis is linear and begins at 0, so that lengths can be compared. The number at the end of
+    each bar is its size, rounded up to whole bytes.
 
     Parameters
     ----------
@@ -46,7 +52,7 @@ def message_sizes(
         surviving clients sent: message, keys, shares and framing. The keys of a mapping are the
         names.
     ax : matplotlib.axes.Axes, optional
-        Where to draw.
+        Where to draw; by default in a new figure of pyplot: see `fedrank.plots`.
     samples : int
         Rankings per client, for the size of sending them as they are:
         ``samples * n * ceil(log2(n))`` bits.
@@ -66,6 +72,8 @@ def message_sizes(
     >>> ax = message_sizes([Borda(978, 10), Lehmer(978, 10, low_bits=4)], samples=50)
     >>> [text.get_text() for text in ax.texts]
     ['1.7 kB', '8.3 kB', '61.1 kB']
+    >>> ax.get_xlabel()
+    'kB per client'
     """
     if isinstance(senders, Scheme | FederatedConsensus):
         senders = [senders]
@@ -87,34 +95,35 @@ def message_sizes(
     kinds = list(dict.fromkeys(kind for bar in bars for kind in bar))
     palette = dict(zip(kinds, (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION), strict=False))
     palette["raw rankings"] = GREY
-    ax = axes(ax, 7.5, 1.5 + 0.45 * len(bars))
+    made = ax is None
+    ax = axes(ax, 8.5, 1.5 + 0.45 * len(bars))
     for kind in kinds:
         rows = [row for row, bar in enumerate(bars) if kind in bar]
         before = [sum(list(bars[row].values())[: list(bars[row]).index(kind)]) for row in rows]
-        widths = [bars[row][kind] for row in rows]
-        ax.barh(rows, widths, 0.7, before, color=palette[kind], edgecolor="white", label=kind)
+        widths = [bars[row][kind] / 8 for row in rows]
+        lefts = [bits / 8 for bits in before]
+        ax.barh(rows, widths, 0.7, lefts, color=palette[kind], label=kind)
     totals = [sum(bar.values()) for bar in bars]
-    ax.axvline(totals[-1], color=GREY, linewidth=0.8, linestyle=":", zorder=0)
-    firsts = [bits for bar in bars for bits in list(bar.values())[:1] if bits]
-    ax.set_xscale("log")
-    ax.xaxis.set_minor_formatter(
-        NullFormatter()
-    )  # labels of minor ticks would overlap on a short axis
-    low = 10.0 ** (floor(log10(min(firsts))) - 1)
-    ax.set_xlim(low, low * max(10.0, max(totals) / low) ** 1.22)  # room for the labels
+    ax.axvline(totals[-1] / 8, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
     for row, total in enumerate(totals):
         ax.annotate(
             human(total),
-            (max(total, low), row),
+            (total / 8, row),
             (4, 0),
             textcoords="offset points",
             verticalalignment="center",
         )
-    ax.set_yticks(range(len(bars)), [short(name) for name in names], parse_math=False)
+    most = max(1.0, max(totals) / 8)
+    ax.set_xlim(0, 1.15 * most)  # room for the labels
+    power = power_of_1000(most / 10)  # bytes up to 10,000
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size / 1000**power:,g}"))
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=power == 0, min_n_ticks=1))
+    ax.set_yticks(range(len(bars)), short_names(names), parse_math=False)
     ax.set_ylim(len(bars) - 0.5, -0.5)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.set(xlabel="bits per client", ylabel="scheme")
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, frameon=False)
+    ax.set(xlabel=f"{UNITS[power]} per client", ylabel="scheme")
+    legend(ax, made)
+    use_fonts(ax)
     return ax
 
 
@@ -175,18 +184,27 @@ def human(bits: int) -> str:
     ('2 B', '10.0 kB', '10.0 MB')
     """
     size = ceil(bits / 8)
-    if size < 1000:
-        return f"{size} B"
-    power = min(4, int(log10(size)) // 3)
-    return f"{size / 1000**power:.1f} {'kMGT'[power - 1]}B"
+    power = power_of_1000(size)
+    return f"{size} B" if power == 0 else f"{size / 1000**power:.1f} {UNITS[power]}"
 
 
-def bins(n: int, phis: float | Iterable[float], ax: Axes | None = None) -> Axes:
+def power_of_1000(size: float) -> int:
+    """Return the unit of `UNITS` that suits a size in bytes.
+
+    Examples
+    --------
+    >>> power_of_1000(999), power_of_1000(1000)
+    (0, 1)
+    """
+    return sum(size >= 1000**power for power in range(1, len(UNITS)))
+
+
+def bins(n: int, phis: float | Iterable[float], *, ax: Axes | None = None) -> Axes:
     """Draw the bins in which federated Borda quantizes mean positions to levels.
 
-    Crosses are the centroids: the expected positions of a Mallows model (M4). Bars are the bins
-    around them, which meet at the midpoints; the outer bins end at the first and last position. A
-    client sends the number of the bin, its level (M6).
+    Crosses are the centroids: the expected positions of a Mallows model (M4), drawn as places, from
+    1. Bars are the bins around them, which meet at the midpoints; the outer bins end at the first
+    and last place. A client sends the number of the bin, its level (M6).
 
     Parameters
     ----------
@@ -195,7 +213,7 @@ def bins(n: int, phis: float | Iterable[float], ax: Axes | None = None) -> Axes:
     phis : float or iterable of float
         Dispersions, in [0, 1).
     ax : matplotlib.axes.Axes, optional
-        Where to draw.
+        Where to draw; by default in a new figure of pyplot: see `fedrank.plots`.
 
     Returns
     -------
@@ -209,8 +227,8 @@ def bins(n: int, phis: float | Iterable[float], ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> ax = bins(10, [0.1, 0.5, 0.9])
-    >>> len(ax.patches), [text.get_text() for text in ax.get_yticklabels()]
-    (30, ['0.1', '0.5', '0.9'])
+    >>> len(ax.collections), [text.get_text() for text in ax.get_yticklabels()]
+    (3, ['0.1', '0.5', '0.9'])
     """
     count = whole("n", n)
     values = [phis] if isinstance(phis, int | float | np.number) else as_list(phis, "phis")
@@ -222,17 +240,18 @@ def bins(n: int, phis: float | Iterable[float], ax: Axes | None = None) -> Axes:
             raise ValueError("phi must be below 1: at 1 all expected positions are the same")
     ax = axes(ax, 8, 1.3 + 0.5 * len(models))
     for row, model in enumerate(models):
-        centroids = model.expected_ranks()
-        edges = np.concatenate([[0], (centroids[1:] + centroids[:-1]) / 2, [count - 1]])
+        centroids = model.expected_ranks() + 1
+        edges = np.concatenate([[1], (centroids[1:] + centroids[:-1]) / 2, [count]])
         shades = [SKY if level % 2 else LIGHT_SKY for level in range(count)]
-        ax.barh([row] * count, np.diff(edges), 0.8, edges[:-1], color=shades)
-        ax.plot(centroids, [row] * count, "x", color=BLACK, markersize=5)
+        bars = list(zip(edges[:-1], np.diff(edges), strict=True))
+        ax.broken_barh(bars, (row - 0.4, 0.8), facecolors=shades)
+        ax.plot(centroids, [row] * count, "x", color=BLACK, markersize=5 if count <= 60 else 2)
     margin = max(0.5, 0.02 * count)
-    ax.set_xlim(-margin, count - 1 + margin)
+    ax.set_xlim(1 - margin, count + margin)
     ax.set_ylim(len(models) - 0.4, -0.6)
     ax.set_yticks(range(len(models)), [f"{model.phi:g}" for model in models])
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    place_ticks(ax.xaxis, count)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    ax.set(xlabel="mean position (0 = best)", ylabel="dispersion phi")
+    ax.set(xlabel="mean place (1 = best)", ylabel="dispersion phi")
     return ax

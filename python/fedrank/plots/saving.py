@@ -26,7 +26,8 @@ MAX_LAYOUT_PASSES = 10  # two or three are enough
 def save(picture: Axes | Figure, path: str | os.PathLike[str]) -> None:
     """Write a picture as PNG, SVG or PDF; the same picture gives the same bytes.
 
-    The file appears whole or not at all. Its folder must exist.
+    The file appears whole or not at all. Its folder must exist. The figure stays open: a program
+    that writes many pictures draws them in `off_screen`, or closes each with ``plt.close(figure)``.
 
     Parameters
     ----------
