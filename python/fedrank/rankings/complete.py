@@ -67,6 +67,7 @@ class Rankings(Labelled):
             items = labels_of(ranks)
         self._ranks = as_rankings(ranks, base, copy=True)
         self._items = None if items is None else check_items(items, self.n)
+        self._source = ranks.source if isinstance(ranks, Labelled) else None
 
     @classmethod
     def from_orders(

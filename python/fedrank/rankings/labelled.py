@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from fedrank._random import RNG
 from fedrank._validation import as_array, check_items, few, plural, read_only, whole
 from fedrank.exceptions import InputError
+from fedrank.rankings.source import Source
 
 Rows: TypeAlias = slice | Sequence[int] | Sequence[bool] | NDArray[Any]
 """A selection of rows: a slice, a mask or a list of row numbers."""
@@ -17,17 +18,24 @@ Rows: TypeAlias = slice | Sequence[int] | Sequence[bool] | NDArray[Any]
 class Labelled:
     """Rows of ``n`` labelled items: the base of `Rankings` and `PartialRankings`."""
 
-    __slots__ = ("_items", "_ranks")
+    __slots__ = ("_items", "_ranks", "_source")
 
     _ranks: NDArray[np.int32]
     _items: tuple[Hashable, ...] | None
+    _source: Source | None
 
     @classmethod
-    def _trusted(cls, ranks: NDArray[np.int32], items: tuple[Hashable, ...] | None = None) -> Self:
+    def _trusted(
+        cls,
+        ranks: NDArray[np.int32],
+        items: tuple[Hashable, ...] | None = None,
+        source: Source | None = None,
+    ) -> Self:
         """Wrap a C-ordered ``int32`` matrix that is known to be valid, without checking it."""
         rankings = cls.__new__(cls)
         rankings._ranks = read_only(ranks)
         rankings._items = items
+        rankings._source = source
         return rankings
 
     @property
@@ -44,6 +52,14 @@ class Labelled:
     def item_labels(self) -> tuple[Hashable, ...] | None:
         """Labels of the items; None if none were given."""
         return self._items
+
+    @property
+    def source(self) -> Source | None:
+        """What was read from which file, in words; None if the rankings are not from a file.
+
+        Parts of these rankings have the same source. Equality ignores it.
+        """
+        return self._source
 
     @property
     def n(self) -> int:
@@ -122,7 +138,7 @@ class Labelled:
         labels = check_items(labels, self.n)
         index = {label: i for i, label in enumerate(self._items)}
         columns = [index[label] for label in labels]
-        return self._trusted(np.ascontiguousarray(self._ranks[:, columns]), labels)
+        return self._trusted(np.ascontiguousarray(self._ranks[:, columns]), labels, self._source)
 
     def __len__(self) -> int:
         return int(self._ranks.shape[0])
@@ -143,7 +159,7 @@ class Labelled:
             raise IndexError(
                 "an index selects whole rankings: use a row, a slice, a mask or a list of rows"
             )
-        return self._trusted(np.ascontiguousarray(picked), self._items)
+        return self._trusted(np.ascontiguousarray(picked), self._items, self._source)
 
     def __iter__(self) -> Iterator[NDArray[np.int32]]:
         return iter(self._ranks)
@@ -158,7 +174,10 @@ class Labelled:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy goes through the constructor, so that it is checked and read-only too.
-        return type(self), (np.array(self._ranks), self._items)
+        return type(self), (np.array(self._ranks), self._items), self._source
+
+    def __setstate__(self, source: Source | None) -> None:
+        self._source = source
 
     __hash__ = None  # type: ignore[assignment]  # equality is by value, and arrays have no hash
 
