@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from fedrank import _core
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_array, check_ties, few, plural, read_only, whole
-from fedrank.exceptions import InputError
+from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import labels_of
 from fedrank.rankings.partial import PartialRankings, as_profile
 
@@ -174,8 +174,7 @@ def aggregate(
     if isinstance(rankings, PartialRankings) and method not in TAKE_PARTIAL:
         raise InputError(
             f"method {method!r} takes complete rankings only",
-            remedy="complete them with PartialRankings.complete(rng=…), or use the methods "
-            + ", ".join(TAKE_PARTIAL),
+            remedy=Remedy.COMPLETE,
         )
     ranks, counts = as_profile(rankings, weights)
     m, n = ranks.shape

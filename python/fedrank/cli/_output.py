@@ -34,21 +34,28 @@ TopOption = Annotated[
 ]
 
 
-def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table, at most as wide as the terminal; into a pipe, rows are not folded."""
+def screen() -> Console:
+    """Return what to print to: as wide as the terminal, and in a pipe without folding."""
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # replace letters that the encoding lacks
     # Labels are data, so markup and emoji codes in them must stay as they are.
-    console = Console(
-        width=PIPE_WIDTH if piped else None, markup=False, emoji=False, highlight=False
-    )
+    return Console(width=PIPE_WIDTH if piped else None, markup=False, emoji=False, highlight=False)
+
+
+def say(text: object) -> None:
+    """Print a line of text, folded at the width of the terminal."""
+    screen().print(printable(text))
+
+
+def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table, at most as wide as the terminal; into a pipe, rows are not folded."""
     table = Table(title=title, show_header=any(columns))
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*map(printable, row))
-    console.print(table)
+    screen().print(table)
 
 
 def show_places(title: str, consensus: Consensus, top: int, **others: Sequence[object]) -> None:
