@@ -117,6 +117,16 @@ class Grid:
                 fail(self.path, None, problem, value=name)
         return self.take(c for c, name in enumerate(self.names) if name not in dropped)
 
+    def declare(self, declared: Declared) -> "Grid":
+        """Return the same cells, about which something else is declared."""
+        values, codes = self.values, self.codes
+        if declared.decimal != self.declared.decimal:
+            numbers = np.array([number(text, declared.decimal) for text in self.texts])
+            found = ~np.isnan(numbers)[codes] & (codes >= 0)
+            values = np.where(found, numbers[codes], values)
+            codes = np.where(found, np.int32(-1), codes)
+        return replace(self, declared=declared, values=values, codes=codes)
+
     def text(self, row: int, column: int) -> str:
         """Return the text of a cell; whole numbers have no point."""
         code = int(self.codes[row, column])

@@ -14,8 +14,8 @@ from fedrank.data._words import are_positions, is_position
 def with_header(grid: Grid) -> Grid:
     """Separate the header of a table of numbers, or refuse to guess where it is unclear.
 
-    A first row is certainly a header if it has a name, and no number, above every column of
-    numbers. It may be one row short of a cell, above the names of the rows: R writes it so.
+    A first row is certainly a header if it has names, and no number, above the columns of numbers.
+    It may lack the cell above the names of the rows: R writes it so.
     """
     grid = with_corner(grid)
     check_widths(grid)
@@ -28,14 +28,8 @@ def with_header(grid: Grid) -> Grid:
         fail(grid.path, None, "the table has no rows below the header")
     below = grid.rows(1)
     columns = below.of_kind("number", "mixed") or below.of_kind("text", "blank")
-    if len(columns) > 1 and columns[0] == 0 and grid.codes[0, 0] == 0:
-        columns = columns[1:]  # the first column, of numbers of the rows, has no name
-    top = [grid.text(0, column) for column in columns]
-    words = [
-        np.isnan(grid.values[0, column]) and cell.lower() not in MISSING
-        for column, cell in zip(columns, top, strict=True)
-    ]
-    if not all(words):
+    top = [grid.text(0, column).lower() for column in columns]
+    if not np.isnan(grid.values[0, columns]).all() or all(cell in MISSING for cell in top):
         problem = "the first row contains numbers: it may be a header, or a ranking"
         grid.refuse(problem, CHOICES)
     return named(grid)
@@ -48,10 +42,12 @@ CHOICES = [
 
 
 def with_corner(grid: Grid) -> Grid:
-    """Add the empty name of the first column, which R leaves out."""
+    """Add the empty name of a first column of texts, which R leaves out."""
     width = len(grid.names)
     short = not grid.headed and grid.widths[0] == width - 1 and (grid.widths[1:] == width).all()
     if not short or len(grid.lines) == 1 or grid.declared.header is False:
+        return grid
+    if grid.rows(1).kinds[0] != "text":
         return grid
     values, codes = grid.values.copy(), grid.codes.copy()
     values[0], codes[0] = np.roll(values[0], 1), np.roll(codes[0], 1)

@@ -64,13 +64,13 @@ def roles(grid: Grid) -> tuple[int, int, int]:
     Otherwise they are in this order.
     """
     words = [name.lower() for name in grid.names] if grid.headed else [""] * 3
+    numbers = grid.of_kind("number")
     tests = (
         [c for c, word in enumerate(words) if word in RANKING_WORDS or is_id(grid.names[c])],
         [c for c, word in enumerate(words) if word in ITEM_WORDS],
-        [c for c, word in enumerate(words) if word in VALUE_WORDS],
+        [c for c, word in enumerate(words) if word in VALUE_WORDS and c in numbers],
     )
     found = [some[0] if len(some) == 1 else None for some in tests]
-    numbers = grid.of_kind("number")
     if found[2] is None and len(numbers) == 1:
         found[2] = numbers[0]
     chosen = [column for column in found if column is not None]

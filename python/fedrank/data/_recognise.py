@@ -139,7 +139,7 @@ def extra_columns(values: NDArray[np.float64]) -> list[int]:
     """
     n = values.shape[1] - 1
     sums = values.sum(axis=1, keepdims=True)
-    if n < 1:
+    if n < 2:  # one number is always a permutation
         return []
     found: list[int] = []
     for base in (0, 1):
@@ -184,9 +184,10 @@ def refuse_texts(grid: Grid) -> None:
     name = grid.names[column]
     remedy = "correct the cell, or leave the cell empty"
     if grid.kinds[column] == "text" and grid.headed and name:
+        long: Choices = [LONG] if len(grid.names) == 3 else []
         grid.refuse(
             f"column {name!r} contains texts, such as {word!r}",
-            [(f"column {name} is no item", {"id_columns": ids})],
+            [(f"column {name} is no item", {"id_columns": ids}), *long],
             line=grid.lines[row],
             value=word,
         )
@@ -258,7 +259,7 @@ def refuse_counted(grid: Grid, numbers: list[int]) -> None:
         whole = bool((first == np.floor(first)).all())
         if len(first) >= MIN_COUNTED_ROWS and whole and bool((np.diff(first) > 0).all()):
             suspects.append(0)
-    elif len(first) == 1 and perm_base(values[:, 1:]) is not None:
+    elif len(first) == 1 and len(numbers) > 2 and perm_base(values[:, 1:]) is not None:
         suspects.append(0)
     if suspects:
         name = grid.names[numbers[suspects[0]]]

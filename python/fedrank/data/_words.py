@@ -52,14 +52,14 @@ def is_id(name: str) -> bool:
     --------
     >>> [is_id(name) for name in ("id", "PatientID", "voter_id", "userid", "#", "Case No")]
     [True, True, True, True, True, True]
-    >>> [is_id(name) for name in ("ann", "P1", "sample 7", "TP53", "idaho", "Nora")]
+    >>> [is_id(name) for name in ("ann", "P1", "sample 7", "ID2", "idaho", "Nora")]
     [False, False, False, False, False, False]
     """
     words = [word.lower() for word in TOKENS.findall(name)]
     if not words:
         return False
     if len(words) > 1:
-        return words[-1] in ID_ENDS or words[0] in ("id", "#")
+        return words[-1] in ID_ENDS or (words[0] in ("id", "#") and not words[1].isdigit())
     return words[0] in IDS or (words[0].endswith("id") and words[0][:-2] in IDS)
 
 

@@ -114,7 +114,8 @@ def read_ballots(
     >>> read_ballots("tests/samples/cvr.csv").ranks[-1]
     array([-1, -1,  0], dtype=int32)
     >>> print(read_ballots("tests/samples/cvr.csv").source)
-    cvr.csv: 4 rankings of 3 items (ballots, best first; 1 blank ballot left out)
+    cvr.csv: 4 rankings of 3 items (ballots, best first; 1 blank ballot left out; 2 overvotes
+    dropped; 2 repeated choices dropped)
     >>> read_ballots("tests/samples/profile.csv", complete=True, rng=1)
     Rankings: 7 rankings of 3 items (Ann, Bob "B" Bee, Cy, jr.)
     """

@@ -174,12 +174,9 @@ def working(grid: Grid, choices: Choices, depth: int = MAX_QUESTIONS) -> Choices
     """
     found: Choices = []
     for meaning, options in choices:
-        if options.get("decimal", ".") != grid.declared.decimal:  # the cells must be read again
-            found.append((meaning, options))
-            continue
         declared = replace(Declared(**options), by=grid.declared.by)
         try:
-            read_grid(replace(grid, declared=declared))
+            read_grid(grid.declare(declared))
         except InputError as error:
             more = working(grid, error.choices, depth - 1) if depth else []
             found += [(f"{meaning}; {text}", chosen) for text, chosen in more]
