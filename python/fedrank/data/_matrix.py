@@ -146,7 +146,7 @@ def number_choices(values: NDArray[np.float64]) -> Iterator[tuple[str, dict[str,
     ['scores', 'scores']
     """
     known = values[~np.isnan(values)]
-    if known.size and are_ranks(known):
+    if known.size and are_ranks(known) and known.max() <= values.shape[1]:
         yield "ranks with ties or gaps, the lowest is best", {"layout": "ranks"}
     yield "scores, the highest is best", dict(HIGH)
     yield "scores, the lowest is best (p-values, times)", dict(LOW)

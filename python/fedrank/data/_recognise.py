@@ -182,7 +182,7 @@ def refuse_texts(grid: Grid) -> None:
     refuse_decimals(grid, word)
     ids = [*grid.declared.id_columns, grid.names[column]]
     name = grid.names[column]
-    remedy = "correct the cell, or leave the cell empty"
+    remedy = "correct the cell, or leave it empty"
     if grid.kinds[column] == "text" and grid.headed and name:
         long: Choices = [LONG] if len(grid.names) == 3 else []
         grid.refuse(
