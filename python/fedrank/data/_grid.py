@@ -1,5 +1,6 @@
 """All cells of a table, so that the whole file can decide how it is read."""
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -21,6 +22,9 @@ Choices: TypeAlias = list[tuple[str, dict[str, Any]]]
 
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "missing"))
 """Cells of tables of numbers that mean: no number."""
+
+NUMBER_STARTS = (*"0123456789+-.",)
+LEADING_ZERO = re.compile(r",0[0-9]")
 
 MAX_SHOWN_ROWS = 2  # rows of the file that an error message shows
 MAX_SHOWN_CELLS = 8  # cells of a row that an error message shows
@@ -214,6 +218,23 @@ def parse(cells: list[str], decimal: str, index: dict[str, int]) -> tuple[list[f
     >>> parse(["7", "ann", "", "007"], ".", index)
     ([7.0, nan, nan, 7.0], [-1, 1, 0, 2])
     """
+    joined = "," + ",".join(cells[1:])
+    odd = "_" in joined or not joined.isascii() or LEADING_ZERO.search(joined)
+    if decimal == "." and len(cells) > 1 and not odd:
+        try:
+            rest = [float(cell) for cell in cells[1:]]  # most rows: all but the first are numbers
+        except ValueError:
+            rest = [nan]
+        if all(map(isfinite, rest)):
+            first, codes = parse_each(cells[:1], decimal, index)
+            return first + rest, codes + [-1] * len(rest)
+    return parse_each(cells, decimal, index)
+
+
+def parse_each(
+    cells: list[str], decimal: str, index: dict[str, int]
+) -> tuple[list[float], list[int]]:
+    """Return what `parse` does, one cell after the other."""
     numbers, codes = [], []
     for cell in cells:
         value = number(cell, decimal)
@@ -233,6 +254,8 @@ def number(cell: str, decimal: str = ".") -> float:
     """
     if decimal == ",":
         cell = "" if "." in cell else cell.replace(",", ".")
+    if cell[:1] not in NUMBER_STARTS:
+        return nan
     try:
         value = float(cell)
     except ValueError:

@@ -80,8 +80,8 @@ def named(grid: Grid) -> Grid:
 def with_order_header(grid: Grid) -> Grid:
     """Separate the header of a table of orders, or refuse to guess where it is unclear.
 
-    A first row is certainly a header if it names positions ("1st", "2nd"), or if all other rows
-    are orders of the same items and none of these is in the first row.
+    A first row is certainly a header if it names positions ("1st", "2nd"), or if all other rows,
+    at least two, are orders of the same items and none of these is in the first row.
     """
     declared = grid.declared.header
     if grid.headed:
@@ -99,7 +99,8 @@ def with_order_header(grid: Grid) -> Grid:
     new = not np.isin(words, below).any()
     if len(words) > 1 and len(set(words)) == len(words) and new:
         return named(grid)
-    if all(top) and same_items(below) and not np.isin(codes[0], below).any():
+    several = len(below) > 1  # one order would share its items with itself
+    if all(top) and several and same_items(below) and not np.isin(codes[0], below).any():
         return named(grid)
     return grid.refuse("the first row may be a header, or an order like those below it", CHOICES)
 
