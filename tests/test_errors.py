@@ -9,7 +9,9 @@ import pytest
 
 import fedrank
 from fedrank import PartialRankings, Rankings, _core, data, golomb
+from fedrank.agent.policy import as_toml
 from fedrank.cli import FLAGS
+from fedrank.cli._reading import as_flags
 from fedrank.exceptions import InputError, Remedy
 
 SOURCE = Path(fedrank.__file__).parent
@@ -65,11 +67,21 @@ def test_an_error_has_its_facts_as_attributes(call, facts):
 
 def test_readers_add_the_file_and_the_line(tmp_path):
     path = tmp_path / "ranks.csv"
-    path.write_text("a,b\n0,1\n\n1,2\n")
-    error = raised(lambda: data.read_table(path))
-    assert (error.file, error.line, error.row) == (str(path), 4, 1)
-    assert (error.value, error.remedy) == (2, Remedy.BASE_1)
-    assert str(error).startswith(f"{path}, line 4: not a ranking")
+    path.write_text("a,b\n0,1\n\n1,-2\n")
+    error = raised(lambda: data.read_table(path, layout="ranks"))
+    assert (error.file, error.line, error.value) == (str(path), 4, -2.0)
+    assert str(error).startswith(f"{path}, line 4: -2 is not a rank")
+
+
+def test_an_error_lists_the_choices_in_the_words_of_its_reader():
+    choices = [("the highest is best", {"best": "high"}), ("no header", {"header": False})]
+    error = InputError("it is unclear", file="v.csv", choices=choices, shown=["line 1: a, b"])
+    assert str(error) == (
+        "v.csv: it is unclear\n  line 1: a, b\nPass one of these:\n"
+        '  best="high": the highest is best\n  header=False: no header'
+    )
+    assert "  --best high: the highest is best\n  --no-header: no" in error.message(None, as_flags)
+    assert "  header = false: no header" in error.message(None, as_toml)
 
 
 def test_a_row_without_a_line_keeps_its_number_in_the_file(tmp_path):
@@ -94,8 +106,8 @@ def test_an_error_survives_pickling():
 
 
 def test_the_command_line_knows_a_flag_for_every_remedy_that_it_can_meet():
-    # It passes ties="error" to no reader.
-    assert set(FLAGS) == set(Remedy) - {Remedy.TIES}
+    # It passes ties="error" to no reader, and reads ranks from any base.
+    assert set(FLAGS) == set(Remedy) - {Remedy.TIES, Remedy.BASE_0, Remedy.BASE_1}
     assert all("--" in advice for advice in FLAGS.values())
 
 

@@ -1,8 +1,10 @@
 """The package's own exceptions; other errors are built-in ones, mostly ValueError."""
 
+import json
 import os
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 __all__ = [
     "Code",
@@ -111,16 +113,20 @@ class Remedy(StrEnum):
     Examples
     --------
     >>> print(Remedy.BASE_1)
-    the positions look 1-based: pass base=1 to Rankings, aggregate or the reader
+    the positions look 1-based: pass base=1 to Rankings or aggregate
     """
 
-    BASE_0 = "the positions look 0-based: pass base=0 to Rankings, aggregate or the reader"
-    BASE_1 = "the positions look 1-based: pass base=1 to Rankings, aggregate or the reader"
+    BASE_0 = "the positions look 0-based: pass base=0 to Rankings or aggregate"
+    BASE_1 = "the positions look 1-based: pass base=1 to Rankings or aggregate"
     NAME_CHOICES = "name the columns in choices=[…]"
     OMIT_ITEMS = "leave out items and choices"
-    OMIT_KEEP_BLANK = "leave out keep_blank=True or complete=False"
+    OMIT_KEEP_BLANK = "leave out keep_blank=True, or pass complete=True"
     GENES_IN = 'pass genes_in="rows" or genes_in="columns"'
-    NAME_LAYOUT = "call the reader of its layout, such as read_table"
+    NAME_LAYOUT = 'say what the file contains, such as layout="ranks"'
+    COMPLETE = (
+        "complete them with PartialRankings.complete(rng=…) or complete=True of the readers, "
+        "or use the methods borda, pivot or kemeny"
+    )
     TIES = 'pass ties="random" or ties="index"'
     REPLACE = "move it away, or pass replace=True"
     MAX_SAMPLES = "pass a larger max_samples"
@@ -149,6 +155,11 @@ class InputError(ValueError):
         Line of that file, from 1.
     client : int or str, optional
         The client whose input it is: its number, from 0, or its name.
+    choices : sequence of (str, dict of str to object), optional
+        Where the input can be read in several ways: what each way means, and the options of the
+        call that choose it.
+    shown : sequence of str, optional
+        The first rows of the input, beside the choices.
 
     Examples
     --------
@@ -157,6 +168,10 @@ class InputError(ValueError):
     row 4: the score of item 2 is NaN; drop the row
     >>> print(error.at("scores.csv", line=6))
     scores.csv, line 6: the score of item 2 is NaN; drop the row
+    >>> print(InputError("the best is unclear", choices=[("the highest", {"best": "high"})]))
+    the best is unclear
+    Pass this:
+      best="high": the highest
     """
 
     def __init__(
@@ -170,6 +185,8 @@ class InputError(ValueError):
         file: str | os.PathLike[str] | None = None,
         line: int | None = None,
         client: int | str | None = None,
+        choices: Sequence[tuple[str, dict[str, Any]]] = (),
+        shown: Sequence[str] = (),
     ) -> None:
         super().__init__(problem)
         self.problem = problem
@@ -180,6 +197,8 @@ class InputError(ValueError):
         self.file = None if file is None else os.fspath(file)
         self.line = line
         self.client = client
+        self.choices = list(choices)
+        self.shown = tuple(shown)
 
     def at(self, file: str | os.PathLike[str], line: int | None = None) -> Self:
         """Add the file, and the line if there is one, and return this error."""
@@ -199,11 +218,35 @@ class InputError(ValueError):
             parts.append(f"row {self.row}")
         return ", ".join(parts)
 
-    def message(self, remedy: str | None) -> str:
-        """Return the place, the problem and the given remedy, in one line."""
+    def message(
+        self, remedy: str | None, spell: "Callable[[Mapping[str, Any]], str] | None" = None
+    ) -> str:
+        """Return the place, the problem and the given remedy, in one line; then the choices.
+
+        ``spell`` writes the options of a choice; by default as arguments of a Python function.
+        """
         start = f"{self.place}: " if self.place else ""
         end = f"; {remedy}" if remedy else ""
-        return f"{start}{self.problem}{end}"
+        lines = [f"{start}{self.problem}{end}", *(f"  {row}" for row in self.shown)]
+        if self.choices:
+            spell = spell or as_arguments
+            lines.append("Pass one of these:" if len(self.choices) > 1 else "Pass this:")
+            lines += [f"  {spell(options)}: {meaning}" for meaning, options in self.choices]
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.message(self.remedy)
+
+
+def as_arguments(options: Mapping[str, Any]) -> str:
+    """Write options as the arguments of a Python function.
+
+    Examples
+    --------
+    >>> as_arguments({"layout": "scores", "id_columns": ["id"], "header": False})
+    'layout="scores", id_columns=["id"], header=False'
+    """
+    return ", ".join(
+        f"{name}={value if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in options.items()
+    )

@@ -53,7 +53,11 @@ def test_labels_that_the_study_does_not_have_are_not_guessed_at(tmp_path):
     agent = Agent(configured(tmp_path, study=bare))
     told = not_answered(Code.DATA, agent, bare.to_json(), Step(1, 0, "advertise"), b"")
     assert "agree on them" in told
-    write_ranks(agent.config.rankings, ["0", "1", "2", "3"], RANKS[1])
+    agent.close()
+    numbered = {"layout": "ranks", "header": False}
+    config = configured(tmp_path, study=bare, reading=numbered)
+    config.rankings.write_text("".join(",".join(map(str, row)) + "\n" for row in RANKS[1]))
+    agent = Agent(config)
     agent.answer(bare.to_json(), Step(1, 0, "advertise"), b"")
     agent.close()
 

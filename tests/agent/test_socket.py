@@ -18,7 +18,8 @@ serving = importlib.import_module("fedrank.agent.socket")  # the package has a f
     [
         ("ash,birch,cedar\n7654321,1,2\n", Code.DATA),  # an item is missing
         ("ash,birch,cedar,dogwood\n7654321,1,2,x\n", Code.DATA),  # not a number
-        ("ash,birch,cedar,dogwood\n7654321,1,2,3\n", Code.REFUSED),  # one ranking only
+        ("ash,birch,cedar,dogwood\n7654321,1,2,3\n", Code.DATA),  # not certainly ranks
+        ("who,ash,birch,cedar,dogwood\np7654321,0,1,2,3\n", Code.REFUSED),  # one ranking only
         ("", Code.DATA),
     ],
 )

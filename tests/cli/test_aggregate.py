@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
@@ -69,10 +70,8 @@ BALLOTS = [(1, 1, 2, 0)] * 3 + [(-1, -1, 0, -1)] * 2 + [(1, 0, 0, -1)]
 
 @pytest.mark.parametrize("method", ["borda", "kemeny"])
 @pytest.mark.parametrize("layout", [(), ("--layout", "preflib")])
-def test_ties_and_gaps_that_are_kept_count_one_half(method, layout):
-    done = run(
-        "aggregate", SAMPLES / "small.toi", "--keep-ties", "--method", method, "--json", *layout
-    )
+def test_ties_and_gaps_are_kept_and_count_one_half(method, layout):
+    done = run("aggregate", SAMPLES / "small.toi", "--method", method, "--json", *layout)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     labels = ("Ann", "Bob", "Cy", "Dée")
@@ -94,15 +93,17 @@ def test_ties_and_gaps_that_are_kept_count_one_half(method, layout):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["small.toi", "--method", "lehmer"], "--keep-ties needs --method borda, pivot"),
-        (["ranks.csv"], "ties and gaps can be kept for PrefLib files and ballots only"),
-        (["ranks.csv", "--layout", "ranks"], "--layout preflib or ballots, not ranks"),
-        (["cvr.csv", "--keep-blank"], "leave out --keep-blank"),
+        (
+            ["small.toi", "--method", "lehmer"],
+            "method 'lehmer' takes complete rankings only; pass --complete, or use --method borda",
+        ),
+        (["cvr.csv", "--keep-blank"], "leave out --keep-blank, or pass --complete"),
     ],
 )
-def test_ties_that_cannot_be_kept_are_refused(arguments, named):
+def test_ties_and_gaps_that_cannot_be_kept_need_to_be_completed(arguments, named):
     file, *options = arguments
-    assert named in refused(run("aggregate", SAMPLES / file, "--keep-ties", *options))
+    assert named in refused(run("aggregate", SAMPLES / file, *options))
+    assert run("aggregate", SAMPLES / file, *options, "--complete").returncode == 0
 
 
 def test_piped_tables_show_all_labels_and_the_score(votes):
@@ -145,28 +146,28 @@ def test_a_pipe_gets_every_row_in_one_line(tmp_path):
         ("profile.csv", 7, 3),
         ("sushi.order", 5, 4),
         ("jester.zip", 2, 3),
-        ("expression.tsv", 2, 3),
-        ("scores.tsv", 2, 3),
+        ("ranks.csv", 2, 3),
+        ("orders.csv", 2, 3),
     ],
 )
-def test_every_layout_is_told_by_its_file(name, rankings, items):
+def test_every_certain_layout_is_told_by_its_file(name, rankings, items):
     found = json.loads(run("aggregate", SAMPLES / name, "--json").stdout)
     assert (found["rankings"], found["items"]) == (rankings, items)
 
 
-def test_a_forced_layout_is_read_as_told():
+def test_a_declared_layout_is_read_as_told():
     # Ranks 1,2,3 and 3,1,2: bob has the least sum of ranks, and as scores the least too.
-    ranks = json.loads(run("aggregate", SAMPLES / "ranks.csv", "--base", "1", "--json").stdout)
+    ranks = json.loads(run("aggregate", SAMPLES / "ranks.csv", "--json").stdout)
     assert [row["item"] for row in ranks["consensus"]] == ["bob", "ann", "cy"]
-    forced = run("aggregate", SAMPLES / "ranks.csv", "--layout", "scores", "--json")
+    forced = run("aggregate", SAMPLES / "ranks.csv", "--best", "high", "--json")
     assert [row["item"] for row in json.loads(forced.stdout)["consensus"]] == ["cy", "ann", "bob"]
 
 
 def test_ballots_take_their_options(tmp_path):
     names = tmp_path / "names.txt"
     names.write_text("Ann\nBob\nCy\nZed\n")
-    options = ["--candidates", names, "--overvote", "stop", "--keep-blank", "--json"]
-    found = json.loads(run("aggregate", SAMPLES / "cvr.csv", *options).stdout)
+    options = ["--candidates", names, "--overvote", "stop", "--keep-blank", "--complete"]
+    found = json.loads(run("aggregate", SAMPLES / "cvr.csv", *options, "--json").stdout)
     assert (found["rankings"], found["items"]) == (5, 4)
 
 
@@ -178,7 +179,8 @@ def test_top_shows_so_many_places_and_says_how_many_are_left(votes):
 
 def test_the_same_seed_gives_the_same_bytes():
     def found(seed):
-        return run("aggregate", SAMPLES / "small.toi", "--seed", seed, "--json").stdout
+        options = ["--complete", "--seed", seed, "--json"]
+        return run("aggregate", SAMPLES / "small.toi", *options).stdout
 
     assert found(4) == found(4)
     orders = {str(json.loads(found(seed))["consensus"]) for seed in range(4)}
@@ -244,14 +246,18 @@ def test_columns_of_ballots_may_be_named_best_first(tmp_path):
         (["folder"], "folder is a folder"),
         (["votes.csv", "--method", "best"], "'best'"),
         (["votes.csv", "--ties", "coin"], "'coin'"),
-        (["votes.csv", "--base", "1"], "look 0-based: pass --base 0"),
-        (["ones.csv", "--base", "0"], "look 1-based: pass --base 1"),
         (["votes.csv", "--layout", "ballots"], "name the columns with --choices"),
         (["votes.csv", "--choices", "who"], "there is no column 'who'"),
         (["odd.csv", "--layout", "expression"], "pass --genes-in rows or"),
-        (["votes.csv", "--base", "2"], "--base"),
-        (["votes.csv", "--base", "1", "--layout", "ballots"], "--base needs --layout ranks"),
-        (["votes.csv", "--keep-blank", "--base", "1"], "--keep-blank needs --layout ballots"),
+        (["votes.csv", "--best", "lowest"], "'lowest'"),
+        (["votes.csv", "--best", "low", "--layout", "ballots"], "--best needs --layout ranks or"),
+        (["votes.csv", "--items-in", "rows", "--layout", "orders"], "--items-in needs --layout ra"),
+        (["votes.csv", "--keep-blank", "--layout", "ranks"], "--keep-blank needs --layout ballots"),
+        (
+            ["votes.csv", "--candidates", "n.txt", "--layout", "ranks"],
+            "--candidates needs --layout",
+        ),
+        (["votes.csv", "--id", "who"], "there is no column 'who'"),
         (["votes.csv", "--layout", "preflib"], "votes.csv"),
         (["votes.csv", "--candidates", "absent.txt"], "absent.txt"),
         (["votes.csv", "--seed", "-1"], "--seed"),
@@ -269,8 +275,8 @@ def test_bad_input_is_refused_in_one_line_and_leaves_nothing(
 ):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder.csv").mkdir()
-    (tmp_path / "broken.csv").write_text("a,b\n0,1\n0,0\n")
-    (tmp_path / "ones.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "broken.csv").write_text("a,b\n0,1\n0,x\n")
+    (tmp_path / "n.txt").write_text("ann\n")
     (tmp_path / "odd.csv").write_text("id,A,B\ns,1,2\n")
     before = sorted(tmp_path.rglob("*"))
     monkeypatch.chdir(tmp_path)
@@ -319,13 +325,17 @@ def test_standard_input_is_read(votes, name):
     found, expected = json.loads(done.stdout), json.loads(run("aggregate", votes, "--json").stdout)
     assert found.pop("file") == name
     assert expected.pop("file") == str(votes)
+    assert expected.pop("source").removeprefix("votes.csv") == found.pop("source").removeprefix(
+        Path(name).name if name != "-" else "stdin"
+    )
     assert found == expected
 
 
 @pytest.mark.parametrize("width", [80, 40])
 def test_tables_fit_the_terminal_and_lose_no_letter(tmp_path, width):
     long = "a name of sixty letters that no narrow screen can show in one"
-    file = write_ranks(tmp_path / "votes.csv", (long, "[bold]bob[/bold]", ":cat:"), [(0, 1, 2)])
+    labels = (long, "[bold]bob[/bold]", ":cat:")
+    file = write_ranks(tmp_path / "votes.csv", labels, [(0, 1, 2)] * 2)
     code, shown = in_terminal("aggregate", file, width=width)
     assert code == 0, shown
     lines = visible(shown)

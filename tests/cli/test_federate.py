@@ -159,7 +159,7 @@ def test_a_client_lost_after_its_input_is_in_the_sum_whatever_it_is_called(files
 
 def test_the_same_seed_gives_the_same_but_for_the_time():
     def found(seed):
-        document = federate(SAMPLES / "small.toi", "--clients", "3", "--seed", seed)
+        document = federate(SAMPLES / "small.toi", "--clients", "3", "--complete", "--seed", seed)
         del document["seconds"]
         return document
 
@@ -211,9 +211,7 @@ def test_candidates_make_ballot_files_agree(tmp_path):
 @pytest.mark.parametrize("method", ["borda", "kemeny"])
 def test_ties_that_are_kept_make_nothing_random_of_the_sums(method):
     how = ["--unquantized"] if method == "borda" else ["--window", "3"]
-    found = federate(
-        SAMPLES / "small.toi", "--clients", "3", "--keep-ties", "--method", method, *how
-    )
+    found = federate(SAMPLES / "small.toi", "--clients", "3", "--method", method, *how)
     # Three of 4,{1,2},3, two of 3, and one of {2,3},1.
     ballots = [(1, 1, 2, 0)] * 3 + [(-1, -1, 0, -1)] * 2 + [(1, 0, 0, -1)]
     distances = {
@@ -233,7 +231,7 @@ def test_ties_that_are_kept_make_nothing_random_of_the_sums(method):
 
 def test_ties_of_precincts_are_kept():
     arguments = (SAMPLES / "cvr.csv", "--by", "Precinct", "--min-survivors", "1", "--unquantized")
-    found = federate(*arguments, "--keep-ties")
+    found = federate(*arguments)
     # Ann, Bob; Cy, Ann; Bob; Cy.
     ballots = [(0, 1, -1), (1, -1, 0), (-1, 0, -1), (-1, -1, 0)]
     scores = {row["item"]: row["score"] for row in found["consensus"]}
@@ -245,15 +243,85 @@ def test_ties_of_precincts_are_kept():
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["small.toi", "--method", "lehmer"], "--method lehmer needs complete rankings"),
-        (["small.toi", "--fit-phi"], "--fit-phi needs complete rankings"),
-        (["sushi.order", "--users", SAMPLES / "sushi.udata"], "leave out --keep-ties"),
-        (["ranks.csv", "--by", "ann"], "ties and gaps can be kept for ballots only"),
+        (["--method", "lehmer"], "--method lehmer needs complete rankings, and these have ties"),
+        (["--fit-phi"], "--fit-phi needs complete rankings, and these have ties or gaps"),
     ],
 )
-def test_ties_that_cannot_be_kept_are_refused(arguments, named):
-    file, *options = arguments
-    assert named in refused(run("federate", SAMPLES / file, "--keep-ties", *options))
+def test_ties_and_gaps_that_cannot_be_kept_need_to_be_completed(arguments, named):
+    split = (SAMPLES / "small.toi", "--clients", "3", *arguments)
+    told = refused(run("federate", *split))
+    assert named in told
+    assert "pass --complete" in told
+    found = federate(*split, "--complete")
+    assert found["source"].endswith("ties and gaps of 6 rankings completed at random)")
+
+
+def test_a_client_may_have_ties_where_others_have_none(tmp_path):
+    votes = {"a": "0,1,2\n0,2,1\n", "b": "0,0,1\n0,1,2\n", "c": "2,1,0\n2,1,0\n"}
+    for name, rows in votes.items():
+        (tmp_path / f"{name}.csv").write_text("x,y,z\n" + rows)
+    found = federate(*sorted(tmp_path.glob("*.csv")), "--layout", "ranks", "--unquantized")
+    ballots = [(0, 1, 2), (0, 2, 1), (0, 0, 1), (0, 1, 2), (2, 1, 0), (2, 1, 0)]
+    scores = {row["item"]: row["score"] for row in found["consensus"]}
+    means = [float(sum(of) / 6) for of in zip(*map(reference.mid_ranks, ballots), strict=True)]
+    assert [scores[label] for label in "xyz"] == pytest.approx(means, abs=1e-12)
+
+
+# --- what was read ---
+
+
+def test_what_was_read_is_said_in_one_line_and_by_client(tmp_path):
+    for i, name in enumerate("abc"):
+        head = "id,x,y,z\n" + "".join(f"{10 * k},1,2,3\n" for k in range(i + 2))
+        (tmp_path / f"{name}.csv").write_text(head)
+    files = sorted(tmp_path.glob("*.csv"))
+    line = "3 files: 9 rankings of 3 items (ranks, 1 = best; column id skipped)"
+    found = federate(*files, "--id", "id")
+    assert found["source"] == line
+    assert [client["source"] for client in found["clients"]] == [
+        f"{name}.csv: {m} rankings of 3 items (ranks, 1 = best; column id skipped)"
+        for name, m in (("a", 2), ("b", 3), ("c", 4))
+    ]
+    assert run("federate", *files, "--id", "id").stdout.splitlines()[0] == line
+
+
+def test_a_split_file_is_said_once():
+    found = federate(SAMPLES / "sushi.order", "--users", SAMPLES / "sushi.udata")
+    assert found["source"] == (
+        "sushi.order: 4 rankings of 4 items (orders, best first; "
+        "1 ranking of users without a region left out)"
+    )
+    found = federate(SAMPLES / "cvr.csv", "--by", "Precinct", "--min-survivors", "1")
+    assert "column Precinct names the clients; 1 blank ballot left out" in found["source"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "named"),
+    [
+        (["a,b,c\n1,2,3\n1,2,3\n"] * 2 + ["1st,2nd,3rd\na,b,c\n"], [], "was read as ranks, and"),
+        (
+            ["a,b,c\n1,2,3\n1,2,3\n"] * 2 + ["a,b,c\n5,7,0.5\n1,2,9\n"],
+            ["--best", "high"],
+            "a.csv look like ranks, and those of",
+        ),
+    ],
+)
+def test_mixed_readings_need_to_be_allowed(tmp_path, texts, options, named):
+    for name, text in zip("abc", texts, strict=True):
+        (tmp_path / f"{name}.csv").write_text(text)
+    files = sorted(tmp_path.glob("*.csv"))
+    told = refused(run("federate", *files, *options))
+    assert named in told
+    assert "pass --mixed" in told
+    assert federate(*files, *options, "--mixed")["items"] == 3
+
+
+def test_ranks_from_0_and_from_1_are_not_mixed(tmp_path):
+    for name, base in zip("abc", (0, 1, 0), strict=True):
+        rows = [[rank + base for rank in row] for row in ((0, 1, 2), (2, 0, 1))]
+        write_ranks(tmp_path / f"{name}.csv", ("x", "y", "z"), rows)
+    found = federate(*sorted(tmp_path.glob("*.csv")))
+    assert "(ranks, 0 = best or ranks, 1 = best)" in found["source"]
 
 
 # --- names ---

@@ -95,6 +95,7 @@ def test_json_says_what_was_drawn(tmp_path):
         (["--center", "a,7"], "'7'"),
         (["--center", "#a,b"], "'#a'"),
         (["--center", "1st choice,b"], "'1st choice'"),
+        (["--center", "id,b"], "'id'"),
         (["--labels", "absent.txt"], "absent.txt"),
     ],
 )

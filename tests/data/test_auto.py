@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from fedrank import data
+from fedrank.exceptions import InputError
 from helpers.paths import SAMPLES
 
 
@@ -69,16 +70,53 @@ def test_binary_is_refused(write):
         ("cvr.csv", (4, 3)),
         ("cvr.xlsx", (4, 3)),
         ("profile.csv", (7, 3)),
-        ("expression.tsv", (2, 3)),
-        ("expression_by_gene.csv.gz", (2, 3)),
         ("ranks.csv", (2, 3)),
         ("orders.csv", (2, 3)),
-        ("scores.tsv", (2, 3)),
     ],
 )
-def test_read_knows_every_sample(name, shape):
-    assert data.read(SAMPLES / name, rng=1).ranks.shape == shape
-    assert data.read(str(SAMPLES / name), rng=1).ranks.shape == shape
+def test_read_knows_every_sample_that_is_certain(name, shape):
+    assert data.read(SAMPLES / name).ranks.shape == shape
+    assert data.read(str(SAMPLES / name), complete=True, rng=1).ranks.shape == shape
+
+
+@pytest.mark.parametrize("name", ["expression.tsv", "expression_by_gene.csv.gz", "scores.tsv"])
+def test_read_guesses_no_scores(name):
+    with pytest.raises(InputError, match="not certainly ranks") as caught:
+        data.read(SAMPLES / name)
+    options = [chosen for _, chosen in caught.value.choices]
+    assert {chosen.get("best") for chosen in options} >= {"low", "high"}
+    for chosen in options:  # what is offered is what works
+        data.read(SAMPLES / name, **chosen)
+
+
+def test_a_sheet_of_numbers_without_a_header_is_not_taken_for_jester(tmp_path):
+    with zipfile.ZipFile(SAMPLES / "jester.zip") as archive:
+        path = tmp_path / "votes.xlsx"
+        path.write_bytes(archive.read("jester-data-1.xlsx"))
+    with pytest.raises(InputError, match="the first row contains numbers"):
+        data.read(path)
+    assert data.read(path, layout="jester") == data.read(SAMPLES / "jester.zip")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "named"),
+    [
+        ("small.soc", {"best": "low", "layout": "preflib"}, "best is for the layouts ranks"),
+        ("small.soc", {"header": True}, "layout preflib, but options of tables are given"),
+        ("small.soc", {"genes_in": "rows", "layout": "ranks"}, "genes_in is for the layout expr"),
+        ("ranks.csv", {"colour": "red"}, "there is no option 'colour'"),
+        ("ranks.csv", {"layout": "votes"}, "layout must be one of ranks"),
+        ("ranks.csv", {"best": "highest"}, "best must be one of low, high"),
+        ("ranks.csv", {"items_in": "cells"}, "items_in must be one of rows, columns"),
+        ("ranks.csv", {"header": "yes"}, "header must be True or False"),
+        ("ranks.csv", {"decimal": ";"}, "decimal must be"),
+        ("ranks.csv", {"id_columns": 7}, "id_columns must be names"),
+        ("ranks.csv", {"id_columns": "id"}, "no column 'id'; the columns are ann, bob, cy"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(name, options, named):
+    with pytest.raises(InputError, match=named):
+        data.read(SAMPLES / name, **options)
 
 
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch, tmp_path):

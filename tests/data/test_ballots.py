@@ -13,7 +13,7 @@ from helpers.samples import labelled
 
 @pytest.mark.parametrize("name", ["cvr.csv", "cvr.xlsx"])
 def test_records_keep_what_was_chosen(name):
-    votes = data.read_ballots(SAMPLES / name, rng=2)
+    votes = data.read_ballots(SAMPLES / name, complete=True, rng=2)
     assert votes.items == ("Ann", "Bob", "Cy")  # trailing spaces and stray columns are gone
     orders = labelled(votes)
     assert orders[:2] == [["Ann", "Bob", "Cy"], ["Cy", "Ann", "Bob"]]
@@ -22,9 +22,9 @@ def test_records_keep_what_was_chosen(name):
 
 def test_records_options():
     path = SAMPLES / "cvr.csv"
-    assert len(data.read_ballots(path, keep_blank=True)) == 5
+    assert len(data.read_ballots(path, keep_blank=True, complete=True)) == 5
     assert len(data.read_ballots(path, overvote="stop")) == 3
-    second = data.read_ballots(path, choices=["DEM Governor 2nd Choice "])
+    second = data.read_ballots(path, choices=["DEM Governor 2nd Choice "], complete=True)
     assert [order[0] for order in labelled(second)] == ["Bob", "Cy", "Bob", "Cy"]
     assert data.read_ballots(path, items=["Cy", "Bob", "Ann", "Di"]).n == 4
     with pytest.raises(ValueError, match="line 2: 'Ann' is not one of the items"):
@@ -47,14 +47,27 @@ def test_records_without_choices_are_refused(write):
 
 
 def test_profile_counts_ties_and_blanks():
-    votes = data.read_ballots(SAMPLES / "profile.csv", rng=1)
+    votes = data.read_ballots(SAMPLES / "profile.csv", complete=True, rng=1)
     assert votes.items == ("Ann", 'Bob "B" Bee', "Cy, jr.")
     orders = votes.orders().tolist()
     assert orders[:3] == [[0, 2, 1]] * 3
     assert [order[0] for order in orders[3:5]] == [1, 1]
     assert orders[5] == [2, 1, 0]
     assert orders[6][0] == 1
-    assert len(data.read_ballots(SAMPLES / "profile.csv", keep_blank=True)) == 8
+    assert len(data.read_ballots(SAMPLES / "profile.csv", keep_blank=True, complete=True)) == 8
+
+
+def test_what_is_dropped_from_ballots_is_counted():
+    records = str(data.read_ballots(SAMPLES / "cvr.csv").source)
+    assert records == (
+        "cvr.csv: 4 rankings of 3 items (ballots, best first; 1 blank ballot left out; "
+        "2 overvotes dropped; 2 repeated choices dropped)"
+    )
+    profile = str(data.read_ballots(SAMPLES / "profile.csv", complete=True, rng=1).source)
+    assert profile == (
+        "profile.csv: 7 rankings of 3 items (ballots, best first; 1 blank ballot left out; "
+        "ties and gaps of 3 rankings completed at random)"  # two of Bob alone, one of 1=3
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,14 +94,14 @@ def test_profile_ballots_of_a_line_are_completed_independently_and_evenly(monkey
     path = write("p.blt", '4 1\n6000 2 0\n0\n"a"\n"b"\n"c"\n"d"\n')
     for cells in (_blocks.BLOCK_CELLS, 40):  # also when blocks are ranked one after another
         monkeypatch.setattr(_blocks, "BLOCK_CELLS", cells)
-        seen = Counter(map(tuple, data.read_ballots(path, rng=5).ranks.tolist()))
+        seen = Counter(map(tuple, data.read_ballots(path, complete=True, rng=5).ranks.tolist()))
         assert len(seen) == 6  # 3! orders of the unranked
         assert sum((k - 1000) ** 2 / 1000 for k in seen.values()) < 20.5  # 5 df, p = .001
 
 
 def test_real_maine():
     path = need("maine", "Maine_06122018_DemocraticPrimaryforGovernor.csv")
-    votes = data.read(path, rng=1)
+    votes = data.read(path, complete=True, rng=1)
     assert votes.ranks.shape == (126_247, 8)
     assert votes.items[1] == "Mills, Janet T."
     lines = path.read_text().splitlines()

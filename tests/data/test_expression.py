@@ -95,6 +95,6 @@ def test_real_luad(listed):
 
 
 def test_real_lusc():
-    votes = data.read(need("tcga", "LUSC_rsem_landmark926_35tumours.tsv.gz"))
+    votes = data.read(need("tcga", "LUSC_rsem_landmark926_35tumours.tsv.gz"), layout="expression")
     assert votes.ranks.shape == (35, 926)
     assert np.unique(votes.ranks[0]).size == 926

@@ -7,7 +7,11 @@ import polars
 import pytest
 
 from fedrank import data
+from fedrank.exceptions import InputError
+from fedrank.rankings import Source
 from helpers.paths import SAMPLES
+
+HIGH = {"layout": "scores", "best": "high"}
 
 
 def sizes(parties):
@@ -16,37 +20,67 @@ def sizes(parties):
 
 @pytest.mark.parametrize("name", ["cvr.csv", "cvr.xlsx"])
 def test_precincts_together_are_the_whole_sheet(name):
-    parties = data.read_groups(SAMPLES / name, "Precinct", rng=5)
+    parties = data.read_groups(SAMPLES / name, "Precinct", complete=True, rng=5)
     assert sizes(parties) == {"Orono": 2, "Bangor": 2}  # the blank ballot is nobody's
-    whole = data.read_ballots(SAMPLES / name, rng=5)
+    whole = data.read_ballots(SAMPLES / name, complete=True, rng=5)
     assert np.concatenate([p.ranks for p in parties.values()]).tolist() == whole.ranks.tolist()
     assert {party.items for party in parties.values()} == {whole.items}
 
 
 def test_ballot_options_decide_whose_ballots_count():
-    parties = data.read_groups(SAMPLES / "cvr.csv", "Precinct", keep_blank=True, rng=5)
+    kept = {"keep_blank": True, "complete": True, "rng": 5}
+    parties = data.read_groups(SAMPLES / "cvr.csv", "Precinct", **kept)
     assert sizes(parties) == {"Orono": 2, "Bangor": 3}
-    stopped = data.read_groups(SAMPLES / "cvr.csv", "Precinct", overvote="stop", rng=5)
+    stopped = data.read_groups(SAMPLES / "cvr.csv", "Precinct", overvote="stop")
     assert sizes(stopped) == {"Orono": 1, "Bangor": 2}  # ballot 2 begins with an overvote
     one = data.read_groups(SAMPLES / "cvr.csv", "Precinct", choices=["DEM Governor 2nd Choice"])
     assert sizes(one) == {"Orono": 2, "Bangor": 2}
 
 
 @pytest.mark.parametrize(
-    ("content", "ranks"),
+    ("content", "options", "ranks"),
     [
-        ("ann,who,bob\n1,x,2\n2,y,1\n1,x,2\n", {"x": [[0, 1], [0, 1]], "y": [[1, 0]]}),
-        ("who,ann,bob\nx,0,1\ny,1,0\n", {"x": [[0, 1]], "y": [[1, 0]]}),
-        ("ann,bob,who\n0.5,2,7\n3,1,8\n", {"7": [[1, 0]], "8": [[0, 1]]}),
-        ("1st,2nd,who\nbob,ann,x\nann,bob,y\n", {"x": [[1, 0]], "y": [[0, 1]]}),
-        (",who,ann,bob\nr1,x,0,1\nr2,y,1,0\n", {"x": [[0, 1]], "y": [[1, 0]]}),
-        ("sample,who,ann,bob\ns1,x,9,1\ns2,y,1,9\n", {"x": [[0, 1]], "y": [[1, 0]]}),
+        ("ann,who,bob\n1,x,2\n2,y,1\n1,x,2\n", {}, {"x": [[0, 1], [0, 1]], "y": [[1, 0]]}),
+        ("who,ann,bob\nx,0,1\ny,1,0\n", {}, {"x": [[0, 1]], "y": [[1, 0]]}),
+        ("ann,bob,who\n0.5,2,7\n3,1,8\n", {"best": "high"}, {"7": [[1, 0]], "8": [[0, 1]]}),
+        ("1st,2nd,who\nbob,ann,x\nann,bob,y\n", {}, {"x": [[1, 0]], "y": [[0, 1]]}),
+        (",who,ann,bob\nr1,x,0,1\nr2,y,1,0\n", {}, {"x": [[0, 1]], "y": [[1, 0]]}),
+        ("sample,who,ann,bob\ns1,x,9,1\ns2,y,1,9\n", HIGH, {"x": [[0, 1]], "y": [[1, 0]]}),
     ],
 )
-def test_the_rest_of_a_table_tells_what_it_is(write, content, ranks):
-    parties = data.read_groups(write("table.csv", content), " who ", rng=1)
+def test_the_rest_of_a_table_is_read_by_the_same_rules(write, content, options, ranks):
+    parties = data.read_groups(write("table.csv", content), " who ", **options)
     assert {party: mine.ranks.tolist() for party, mine in parties.items()} == ranks
     assert all(mine.items == ("ann", "bob") for mine in parties.values())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "ann,bob,who\n0.5,2,7\n3,1,8\n",
+        "sample,who,ann,bob\ns1,x,9,1\ns2,y,1,9\n",
+        "id,who,ann,bob\n1,x,1,2\n2,y,2,1\n",
+        "ann,bob,who\n0,1,x\n1,1,y\n",
+    ],
+)
+def test_the_rest_of_a_table_is_not_guessed_either(write, content):
+    file = write("table.csv", content)
+    with pytest.raises(InputError) as caught:
+        data.read_groups(file, "who")
+    assert caught.value.choices
+    for _, options in caught.value.choices:
+        data.read_groups(file, "who", **options)
+
+
+def test_parties_without_a_ranking_and_blank_ballots_are_counted(write):
+    text = "rank1,rank2,who\nann,bob,x\nundervote,,y\nbob,ann,z\n,,x\n"
+    parties = data.read_groups(write("table.csv", text), "who")
+    assert sizes(parties) == {"x": 1, "z": 1}
+    assert str(parties["x"].source) == (
+        "table.csv: 2 rankings of 2 items (ballots, best first; column who names the clients; "
+        "2 blank ballots left out; 1 client without a ranking left out)"
+    )
+    assert Source.merge(each.source for each in parties.values()) == parties["z"].source
 
 
 def test_parquet_has_columns_too(tmp_path):
@@ -70,7 +104,8 @@ def test_parquet_may_hold_ballots(tmp_path):
 
 
 def test_a_header_without_a_corner_is_that_of_the_columns_after_the_names(write):
-    parties = data.read_groups(write("table.csv", "ann,who,bob\ns1,9,7,1\ns2,1,8,9\n"), "who")
+    text = "ann,who,bob\ns1,9,7,1\ns2,1,8,9\n"
+    parties = data.read_groups(write("table.csv", text), "who", best="high")
     assert {party: mine.ranks.tolist() for party, mine in parties.items()} == {
         "7": [[0, 1]],
         "8": [[1, 0]],
@@ -83,7 +118,9 @@ def test_a_header_without_a_corner_is_that_of_the_columns_after_the_names(write)
         ("ballots", {"overvote": "drop"}, "overvote must be"),
         ("expression", {"genes_in": "cells"}, "genes_in must be"),
         ("expression", {"ties": "flip"}, "ties must be"),
-        ("scores", {"ties": "flip"}, "ties must be"),
+        ("scores", {"ties": "index"}, "ties is for the layout expression"),
+        ("ranks", {"items_in": "rows"}, "items_in must be one of columns"),
+        ("ranks", {"header": False}, "header must not be False"),
     ],
 )
 def test_bad_options_are_refused(write, layout, options, problem):
@@ -92,12 +129,13 @@ def test_bad_options_are_refused(write, layout, options, problem):
         data.read_groups(file, "who", layout=layout, **options)
 
 
-def test_a_forced_layout_is_read_as_told(write):
+def test_a_declared_layout_is_read_as_told(write):
     file = write("table.csv", "ann,bob,who\n1,2,x\n")
-    assert data.read_groups(file, "who", layout="scores")["x"].ranks.tolist() == [[1, 0]]
-    assert data.read_groups(file, "who", layout="ranks", base=1)["x"].ranks.tolist() == [[0, 1]]
-    with pytest.raises(ValueError, match=r"table\.csv, line 2.*pass base=1"):
-        data.read_groups(file, "who", layout="ranks")
+    high = data.read_groups(file, "who", layout="scores", best="high")
+    assert high["x"].ranks.tolist() == [[1, 0]]
+    assert data.read_groups(file, "who", layout="ranks")["x"].ranks.tolist() == [[0, 1]]
+    with pytest.raises(InputError, match="not declared which scores are best"):
+        data.read_groups(file, "who", layout="scores")
 
 
 def test_genes_may_be_chosen(write):
@@ -114,9 +152,7 @@ def test_genes_may_be_chosen(write):
         ("ann,bob,who\n", "who", r"no rows below the header"),
         ("who\nx\n", "who", r"no other column"),
         ("ann,bob,who\n0,1,x\n1,0,\n", "who", r"line 3: the cell in column 'who' is empty"),
-        ("ann,bob,who\n0,1,x\n1,1,y\n", "who", r"line 3: .*1 is used twice"),
-        ("ann,bob,who\n0,1,x\n1,0,y,3\n", "who", r"line 3: .*3 columns, but the header has 2"),
-        ("gene,chromosome,s1\nTP53,17,1\n", "chromosome", r"genes are in the rows"),
+        ("ann,bob,who\n0,1,x\n1,0,y,3\n", "who", r"line 3: .*3 columns, but the first row has 2"),
     ],
 )
 def test_bad_tables_are_refused_with_their_place(write, content, by, problem):
@@ -124,17 +160,19 @@ def test_bad_tables_are_refused_with_their_place(write, content, by, problem):
         data.read_groups(write("table.csv", content), by)
 
 
-def test_memory_does_not_grow_with_the_file(write):
+def test_memory_does_not_grow_with_a_file_of_expression(write):
     rng = np.random.default_rng(0)
-    head = ",".join(["who", *(f"g{i}" for i in range(1000))])
-    rows = [",".join([f"p{i % 2}", *map(repr, rng.random(1000).tolist())]) for i in range(500)]
+    head = ",".join(["sample", "who", *(f"g{i}" for i in range(1000))])
+    rows = [
+        ",".join([f"s{i}", f"p{i % 2}", *map(repr, rng.random(1000).tolist())]) for i in range(500)
+    ]
     file = write("table.csv", "\n".join([head, *rows]))
     del rows
     assert file.stat().st_size > 9e6
     data.read_groups(SAMPLES / "cvr.csv", "Precinct")  # what is loaded once
     tracemalloc.start()
     try:
-        parties = data.read_groups(file, "who", layout="scores", rng=1)
+        parties = data.read_groups(file, "who", layout="expression", genes_in="columns")
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -148,11 +186,15 @@ def test_a_layout_without_columns_is_refused():
         data.read_groups(SAMPLES / "cvr.csv", "Precinct", layout="preflib")
 
 
-def test_ties_and_gaps_of_ballots_can_be_kept():
-    parties = data.read_groups(SAMPLES / "cvr.csv", "Precinct", complete=False)
+def test_ties_and_gaps_are_kept():
+    parties = data.read_groups(SAMPLES / "cvr.csv", "Precinct")
     levels = {party: rankings.ranks.tolist() for party, rankings in parties.items()}
     assert levels == {"Orono": [[0, 1, -1], [1, -1, 0]], "Bangor": [[-1, 0, -1], [-1, -1, 0]]}
     with pytest.raises(ValueError, match="a blank ballot cannot be kept"):
-        data.read_groups(SAMPLES / "cvr.csv", "Precinct", complete=False, keep_blank=True)
-    with pytest.raises(ValueError, match="kept for ballots only, not for scores"):
-        data.read_groups(SAMPLES / "ranks.csv", "ann", complete=False)
+        data.read_groups(SAMPLES / "cvr.csv", "Precinct", keep_blank=True)
+
+
+def test_genes_in_rows_have_no_parties(write):
+    file = write("table.csv", "gene,chromosome,s1\nTP53,17,1\n")
+    with pytest.raises(ValueError, match="the genes are in the rows"):
+        data.read_groups(file, "chromosome", layout="expression")

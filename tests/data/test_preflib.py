@@ -23,7 +23,7 @@ def test_preflib_names_may_hold_commas_in_the_old_layout():
 
 
 def test_preflib_ties_and_gaps_stay_in_their_places():
-    votes = data.read_preflib(SAMPLES / "small.toi", rng=3)
+    votes = data.read_preflib(SAMPLES / "small.toi", complete=True, rng=3)
     orders = labelled(votes)
     assert votes.ranks.shape == (6, 4)  # the line that counts 0 adds none
     for order in orders[:3]:
@@ -37,14 +37,31 @@ def test_preflib_ballots_of_a_line_are_completed_independently_and_evenly(write)
     text = text.replace(b"ALTERNATIVES: 2", b"ALTERNATIVES: 4").replace(
         b"\n1: 2", b"\n# ALTERNATIVE NAME 3: c\n# ALTERNATIVE NAME 4: d\n6000: 2"
     )
-    votes = data.read_preflib(write("many.soi", text), rng=5)
+    votes = data.read_preflib(write("many.soi", text), complete=True, rng=5)
     seen = Counter(map(tuple, votes.ranks.tolist()))
     assert len(seen) == 6  # 3! orders of the unranked
     assert sum((k - 1000) ** 2 / 1000 for k in seen.values()) < 20.5  # chi square, 5 df, p = .001
 
 
+@pytest.mark.parametrize(
+    ("text", "rankings"),
+    [
+        ("# made up\nann,bob,cy\n1,2,3\n", 1),
+        ("# made up: by hand\n\n# NUMBER: 7\nann,bob,cy\n1,2,3\n3,1,2\n", 2),
+    ],
+)
+def test_a_comment_above_a_table_does_not_make_it_preflib(write, text, rankings):
+    votes = data.read(write("votes.csv", text))
+    assert (votes.items, len(votes)) == (("ann", "bob", "cy"), rankings)
+
+
+def test_the_header_of_preflib_is_known_without_the_suffix(write):
+    text = (SAMPLES / "small.soc").read_text()
+    assert data.read(write("votes.txt", text)) == data.read_preflib(SAMPLES / "small.soc")
+
+
 def test_preflib_rng_decides():
-    a, b = (data.read_preflib(SAMPLES / "small.toi", rng=7).ranks for _ in range(2))
+    a, b = (data.read_preflib(SAMPLES / "small.toi", complete=True, rng=7).ranks for _ in range(2))
     assert (a == b).all()
 
 
@@ -147,9 +164,9 @@ def test_a_count_draws_what_as_many_lines_draw(write, monkeypatch):
     monkeypatch.setattr(_blocks, "BLOCK_CELLS", 30)
     together = write("a.toc", counted((50, "{1,2}"), (3, "2,1"), (40, "{1,2}")))
     apart = [(1, "{1,2}")] * 50 + [(1, "2,1")] * 3 + [(1, "{1,2}")] * 40
-    found = data.read_preflib(together, rng=4)
+    found = data.read_preflib(together, complete=True, rng=4)
     assert 20 < found.ranks[:, 0].sum() < 73
-    assert found == data.read_preflib(write("b.toc", counted(*apart)), rng=4)
+    assert found == data.read_preflib(write("b.toc", counted(*apart)), complete=True, rng=4)
 
 
 def test_preflib_refuses_what_would_not_fit(write):

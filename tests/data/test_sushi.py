@@ -2,7 +2,7 @@
 
 import pytest
 
-from fedrank import data
+from fedrank import PartialRankings, data
 from helpers.paths import SAMPLES
 
 
@@ -12,17 +12,31 @@ def test_sushi_orders_and_regions():
     parts = data.read_sushi(SAMPLES / "sushi.order", SAMPLES / "sushi.udata")
     assert list(parts) == [0, 3, 9]  # 10 is dropped
     assert parts[3].ranks.tolist() == votes.ranks[[0, 2]].tolist()
+    line = "orders, best first; 1 ranking of users without a region left out"
+    assert str(parts[3].source) == f"sushi.order: 4 rankings of 4 items ({line})"
+
+
+def test_orders_of_some_of_the_items_are_partial(write):
+    # As in sushi3b.5000.10.order: ten of 100 items.
+    rows = [[(7 * i + j * 11) % 100 for j in range(10)] for i in range(20)]
+    text = "100 1\n" + "".join(f"0 10 {' '.join(map(str, row))}\n" for row in rows)
+    votes = data.read(write("b.order", text))
+    assert isinstance(votes, PartialRankings)
+    assert votes.ranks.shape == (20, 100)
+    for row, levels in zip(rows, votes.ranks.tolist(), strict=True):
+        assert [levels[item] for item in row] == list(range(10))
+        assert levels.count(-1) == 90
 
 
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("0 4 2 0 1 3", "0 4 2 0 1", "line 2: .* must be '0 4' and 4 item numbers"),
+        ("0 4 2 0 1 3", "0 4 2 0 1", "line 2: .* must be '0', the number of items"),
         ("0 4 2 0 1 3", "7", "line 2: '7' must be"),
         ("0 4 2 0 1 3", "0 4 2 0 1 1", "line 2: an item is named twice"),
         ("0 4 2 0 1 3", "0 4 2 0 1 4", r"line 2: item 4 is not one of 0\.\.3"),
         ("0 4 2 0 1 3", "0 4 2 0 1 x", "line 2: an item must be a whole number, not 'x'"),
-        ("4 1\n", "0 1\n", "line 1: there must be at least one item"),
+        ("4 1\n", "0 1\n", "line 1: there must be from 1 to 1048576 items, not 0"),
         ("4 1\n", "x 1\n", "line 1: the number of items"),
     ],
 )

@@ -1,91 +1,230 @@
-"""Tables of ranks, orders and scores."""
+"""Tables of ranks, scores and orders, and long tables, as they are declared."""
 
 import pytest
 
-from fedrank import data
-from fedrank.data import _blocks
+from fedrank import PartialRankings, Rankings, data
+from fedrank.exceptions import InputError
 from helpers.paths import SAMPLES
+
+RANKED = {"id_columns": "n", "layout": "ranks"}
+
+
+def read(write, text, **options):
+    return data.read_table(write("t.csv", text), **options)
 
 
 def test_tables_of_each_kind():
-    ranks = data.read_table(SAMPLES / "ranks.csv", base=1)
+    ranks = data.read_table(SAMPLES / "ranks.csv")
     assert (ranks.items, ranks.ranks.tolist()) == (("ann", "bob", "cy"), [[0, 1, 2], [2, 0, 1]])
-    orders = data.read_table(SAMPLES / "orders.csv", kind="orders")
+    orders = data.read_table(SAMPLES / "orders.csv")
     assert orders.ranks.tolist() == [[1, 2, 0], [0, 1, 2]]
-    scores = data.read_table(SAMPLES / "scores.tsv", kind="scores", ties="index")
-    assert scores.ranks.tolist() == [[1, 0, 2], [1, 2, 0]]
+    scores = data.read_table(SAMPLES / "scores.tsv", best="high")
+    assert scores.ranks.tolist() == [[1, 0, 2], [1, 1, 0]]  # 7, 7, 8
 
 
-def test_table_skips_an_unnamed_index(write):
-    path = write("i.csv", ",a,b\n0,1,0\n1,0,1\n")
-    assert data.read_table(path).ranks.tolist() == [[1, 0], [0, 1]]
+# --- what was read, in words ---
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "line"),
+    [
+        ("a,b,c\n1,2,3\n3,1,2\n", {}, "2 rankings of 3 items (ranks, 1 = best)"),
+        ("a,b,c\n0,1,2\n", {"layout": "ranks", "items_in": "columns"}, "1 ranking of 3 items (ra"),
+        ("who,a,b,c\nx,0,1,2\ny,2,1,0\n", {}, "(ranks, 0 = best; column who skipped)"),
+        ("id,a,b,c\n1,1,1,3\n", {"layout": "ranks", "id_columns": "id"}, "lowest best; column id"),
+        ("gene,h1\nA,2\nB,1\n", {}, "1 ranking of 2 items (ranks, 1 = best; items in rows)"),
+        ("a,b\n1,0.5\n", {"best": "low"}, "1 ranking of 2 items (scores, lowest best)"),
+        ("a,b\n1,NA\n2,1\n", {"best": "high"}, "; 1 empty cell: these items count as last)"),
+        (
+            "n,a,b\nx,,NA\ny,2,1\n",
+            RANKED,
+            "column n skipped; 1 empty ranking left out",
+        ),
+        ("1st,2nd\nx,y\ny,\n", {}, "2 rankings of 2 items (orders, best first)"),
+        (
+            "a,b\n1,1\n2,1\n",
+            {"best": "high", "complete": True},
+            "gaps of 1 ranking completed at ran",
+        ),
+    ],
+)
+def test_the_source_says_what_was_read(write, text, options, line):
+    assert line in str(read(write, text, **options).source)
+    assert str(read(write, text, **options).source).startswith("t.csv: ")
+
+
+# --- declared layouts ---
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "kind", "levels"),
+    [
+        ("a,b,c\n1,1,3\n", {"layout": "ranks"}, PartialRankings, [[0, 0, 1]]),
+        ("a,b,c\n1.5,1.5,3\n", {"layout": "ranks"}, PartialRankings, [[0, 0, 1]]),
+        ("a,b,c\n1,,5\n", {"layout": "ranks"}, PartialRankings, [[0, -1, 1]]),
+        ("a,b,c\n10,5,1\n", {"layout": "ranks"}, Rankings, [[2, 1, 0]]),
+        ("a,b,c\n9,5,2\n", {"layout": "ranks", "best": "high"}, Rankings, [[0, 1, 2]]),
+        ("a,b,c\n.3,.2,7\n", {"best": "high"}, Rankings, [[1, 2, 0]]),
+        ("a,b,c\n.3,.2,7\n", {"best": "low"}, Rankings, [[1, 0, 2]]),
+        ("a;b;c\n0,3;0,2;7\n", {"best": "low", "decimal": ","}, Rankings, [[1, 0, 2]]),
+        ("g,x,y\nA,9,1\nB,5,2\n", {"best": "high", "items_in": "rows"}, Rankings, [[0, 1], [1, 0]]),
+        ("3,1,2\n1,2,3\n", {"layout": "ranks", "header": False}, Rankings, [[2, 0, 1], [0, 1, 2]]),
+        ("3,1,2\n1,2,3\n", {"layout": "orders", "header": False}, Rankings, [[1, 2, 0], [0, 1, 2]]),
+        ("2,1,0\n", {"layout": "orders", "header": False}, Rankings, [[2, 1, 0]]),
+        ("b,a\nc,b\n", {"layout": "orders", "header": False}, PartialRankings, None),
+    ],
+)
+def test_a_declared_table_is_read_as_told(write, text, options, kind, levels):
+    votes = read(write, text, **options)
+    assert type(votes) is kind
+    assert levels is None or votes.ranks.tolist() == levels
+
+
+LONG = "voter,item,rank\nx,b,1\nx,a,2\ny,b,2\ny,a,3\ny,c,1\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LONG,
+        "rank,item,voter\n1,b,x\n2,a,x\n2,b,y\n3,a,y\n1,c,y\n",
+        "score,voter,gene\n1,x,b\n2,x,a\n2,y,b\n3,y,a\n1,y,c\n",
+        "p,q,r\nx,b,1\nx,a,2\ny,b,2\ny,a,3\ny,c,1\n",
+        "p,q,r\nx,1,b\nx,2,a\ny,2,b\ny,3,a\ny,1,c\n",
+    ],
+)
+def test_long_tables_have_their_columns_in_any_order_that_shows(write, text):
+    votes = read(write, text, layout="long")
+    assert (votes.items, votes.ranks.tolist()) == (("a", "b", "c"), [[1, 0, -1], [2, 1, 0]])
+    assert votes.source.kind == "ranks"
+
+
+def test_long_tables_without_names_are_ranking_item_number(write):
+    votes = read(write, "1,1,2\n1,2,1\n2,1,1\n2,2,2\n", layout="long", header=False)
+    assert (votes.items, votes.ranks.tolist()) == ((1, 2), [[1, 0], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (LONG.replace("3", "2.5"), "not a permutation"),
+        (LONG + "x,a,3\n", "line 7: the ranking has item 'a' more than once"),
+        (LONG + "x,d,best\n", "line 7: 'best' is not a number"),
+        (LONG + "x,,3\n", "line 7: the row names no item"),
+        ("a,b\n1,2\n", "a long table has three columns"),
+    ],
+)
+def test_long_tables_that_are_broken(write, text, problem):
+    with pytest.raises(InputError, match=problem):
+        read(write, text, layout="long")
+
+
+def test_long_scores_need_to_know_which_are_best(write):
+    text = LONG.replace("3", "2.5")
+    low = read(write, text, layout="long", best="low")
+    assert low.ranks.tolist() == [[1, 0, -1], [2, 1, 0]]
+    high = read(write, text, layout="long", best="high")
+    assert high.ranks.tolist() == [[0, 1, -1], [0, 1, 2]]
+
+
+# --- files ---
+
+
+def test_an_unnamed_index_is_skipped_and_said(write):
+    votes = read(write, ",a,b,c\n0,1,0,2\n1,0,1,2\n")
+    assert votes.ranks.tolist() == [[1, 0, 2], [0, 1, 2]]
+    assert "column without a name skipped" in str(votes.source)
+
+
+def test_a_header_of_r_lacks_the_name_of_the_first_column(write):
+    votes = read(write, "a,b,c\nr1,1,0,2\nr2,0,1,2\n")
+    assert (votes.items, votes.ranks.tolist()) == (("a", "b", "c"), [[1, 0, 2], [0, 1, 2]])
 
 
 def test_parquet_of_each_kind(tmp_path):
     polars = pytest.importorskip("polars")
     path = tmp_path / "t.parquet"
-    polars.DataFrame({"a": [0, 1], "b": [1, 0]}).write_parquet(path)
-    assert (
-        data.read_table(path).ranks.tolist() == data.read(path).ranks.tolist() == [[0, 1], [1, 0]]
-    )
+    polars.DataFrame({"a": [0, 1], "b": [1, 0], "c": [2, 2]}).write_parquet(path)
+    expected = [[0, 1, 2], [1, 0, 2]]
+    assert data.read_table(path).ranks.tolist() == data.read(path).ranks.tolist() == expected
     polars.DataFrame({"1st": ["a", "b"], "2nd": ["b", "a"]}).write_parquet(path)
     assert data.read(path).ranks.tolist() == [[0, 1], [1, 0]]
     polars.DataFrame({"a": [0.5, 9.0], "b": [1.5, None]}).write_parquet(path)
-    with pytest.raises(ValueError, match=r"t\.parquet"):
-        data.read_table(path, kind="scores")
+    assert data.read_table(path, best="high").ranks.tolist() == [[1, 0], [0, -1]]
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(ValueError, match=r"t\.parquet: this is not a readable Parquet file"):
         data.read_table(path)
 
 
+def test_comments_are_skipped_wherever_a_row_may_begin(write):
+    text = '# made up\n#\n\na,b,c\n# the first day\n1,2,3\n"3",1,2\n# the end\n'
+    assert read(write, text).ranks.tolist() == [[0, 1, 2], [2, 0, 1]]
+
+
+@pytest.mark.parametrize("text", ["#a,b,c\n1,2,3\n3,1,2\n", "a,b,c\n1,2,3\n# 2,1,3\n3,1,2\n"])
+def test_a_comment_that_may_be_a_row_is_refused(write, text):
+    with pytest.raises(
+        InputError, match=r"line [13]: the line begins with # and has as many cells"
+    ):
+        read(write, text)
+
+
+def test_a_quoted_cell_may_begin_with_a_hash(write):
+    votes = read(write, '1st,2nd\n"#1",b\nb,"#1"\n')
+    assert votes.items == ("#1", "b")
+
+
 @pytest.mark.parametrize(
-    ("text", "kind", "problem"),
+    ("text", "options", "problem"),
     [
-        ("a,b\n1,2\n", "ranks", "line 2: not a ranking.*pass base=1"),
-        ("a,b\n0,1\n\n0,0\n", "ranks", "line 4: not a ranking.*0 is used twice"),
-        ("a,b\n0,0.5\n", "ranks", "line 2: 0.5 of item 1 is not a whole number"),
-        ("a,a\n0,1\n", "ranks", "line 1: item labels must differ, but 'a' is given twice"),
-        ("1,0\n0,1\n", "ranks", "line 1: the first line contains numbers"),
-        ("a,b\n0,1,2\n", "ranks", "line 2: .*3 columns, but the header has 2"),
-        ("a,b\n", "ranks", "no rows below the header"),
-        ("a,b\n1,x\n", "scores", "line 2: 'x' is not a number"),
-        ("a,b\nb,a\n", "orders", "line 1: the first line looks like an order"),
-        ("x,y\nb,a\na,a\n", "orders", "line 3: the order leaves out 'b'"),
-        ('a,b\n"0,1\n', "ranks", "not a valid table"),
-        ("a,b\n0,1\n", "votes", "kind must be one of"),
+        ("a,b\n0,-1\n", {"layout": "ranks"}, "line 2: -1 is not a rank"),
+        ("a,b\n0,0.3\n", {"layout": "ranks"}, "line 2: 0.3 is not a rank.*\n"),
+        ("a,a\n0,1\n", {"layout": "ranks"}, "item labels must differ, but 'a' is given twice"),
+        ("a,,c\n2,1,3\n", {"layout": "ranks"}, "column 2 has no name"),
+        ("a,b\n0,1,2\n", {"layout": "ranks"}, "line 2: .*3 columns, but the first row has 2"),
+        ("a,b\n", {"layout": "ranks"}, "no rows below the header"),
+        ("a,b\n1,x\n", {"best": "low"}, "line 2: 'x' is not a number|contains texts"),
+        ("1st,2nd\nb,a\na,a\n", {}, "line 3: the order names 'a' more than once"),
+        ("1st,2nd\nb,a\na,NA\n", {}, "line 3: 'NA' may be an item, or an empty cell"),
+        ('a,b\n"0,1\n', {}, "not a valid table"),
+        ("a,b\n0,1\n", {"layout": "votes"}, "layout must be one of"),
+        ("a,b\n0,1\n", {"layout": "preflib"}, "layout must be one of"),
+        ("a,b\n,NA\n", {"layout": "ranks"}, "no ranking has a number"),
     ],
 )
-def test_table_broken(write, text, kind, problem):
-    with pytest.raises(ValueError, match=problem):
-        data.read_table(write("t.csv", text), kind=kind)
+def test_table_broken(write, text, options, problem):
+    with pytest.raises(InputError, match=problem):
+        read(write, text, **options)
 
 
 @pytest.mark.parametrize("text", [",,\n,,\n", "a,b\n,\n"])
 def test_tables_of_blanks_are_refused(write, text):
     path = write("t.csv", text)
-    for read in data.read, data.read_table, data.read_ballots, data.read_expression:
+    for reader in data.read, data.read_table, data.read_ballots, data.read_expression:
         with pytest.raises(ValueError, match=r"t\.csv"):
-            read(path)
+            reader(path)
     with pytest.raises(ValueError, match=r"t\.csv: .* no gene|not in the table|as many"):
         data.read_expression(SAMPLES / "expression.tsv", genes=path)
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["It was a dark night.\nA shot rang out.\n", "ann\n0\n0\n", "height\n1.8\n", ",a\n0,0\n"],
+    ("text", "options"),
+    [
+        ("It was a dark night.\nA shot rang out.\n", {"layout": "orders", "header": True}),
+        ("ann\n0\n0\n", {"layout": "ranks"}),
+        ("height\n1.8\n", {"best": "high"}),
+    ],
 )
-def test_one_column_is_not_taken_for_a_table_unless_it_is_said_to_be(write, text):
+def test_one_column_is_not_taken_for_a_table_unless_it_is_said_to_be(write, text, options):
     path = write("t.csv", text)
-    with pytest.raises(ValueError, match=r"t\.csv: the table has one column.*read_table"):
+    with pytest.raises(InputError, match=r"t\.csv: the (table has one column|first row may be)"):
         data.read(path)
-    kind = "orders" if "dark" in text else "scores"
-    assert data.read_table(path, kind=kind).n == 1
+    assert data.read_table(path, **options).n == 1
 
 
-def test_rng_decides_in_every_block(monkeypatch, write):
-    path = write("t.csv", "a,b,c\n" + "1,1,1\n" * 500)
-    monkeypatch.setattr(_blocks, "BLOCK_CELLS", 30)
-    first, second = (data.read_table(path, kind="scores", rng=4) for _ in range(2))
+def test_completing_is_said_and_is_the_rngs(write):
+    text = "a,b,c\n" + "1,1,1\n" * 500
+    first, second = (read(write, text, best="high", complete=True, rng=4) for _ in range(2))
     assert first == second
-    blocks = [first.ranks[i : i + 10].tolist() for i in range(0, 500, 10)]
-    assert all(blocks.count(block) == 1 for block in blocks)  # each has randomness of its own
+    assert len({tuple(row) for row in first.ranks.tolist()}) == 6
+    assert first.source.completed == 500

@@ -17,12 +17,13 @@ SECRET = "7654321"  # a score that nothing which leaves may show
 RANKS = [Mallows(0.5, n=4).sample(12, rng=seed).ranks.tolist() for seed in range(4)]
 
 
-def configured(folder, me=1, study=STUDY, ranks=None, seed=None, **limits):
+def configured(folder, me=1, study=STUDY, ranks=None, seed=None, reading=None, **limits):
     """Write a client's rankings, and configure its agent; limits are of its policy."""
     folder.mkdir(exist_ok=True)
     file = write_ranks(folder / "votes.csv", LABELS, RANKS[me] if ranks is None else ranks)
     policy = Policy(**({"studies": (study.digest,)} | limits))
-    return Config(study.roster[me], file, folder / "state", folder / "a.sock", policy, seed)
+    where = (file, folder / "state", folder / "a.sock")
+    return Config(study.roster[me], *where, policy, seed, reading or {})
 
 
 class Federation:

@@ -201,7 +201,7 @@ def tables():
 
 def files():
     names = ("small.soc", "small.toi", "cvr.csv", "profile.csv", "ranks.csv", "orders.csv")
-    read = {name: fr.data.read(SAMPLES / name, rng=0) for name in names}
+    read = {name: fr.data.read(SAMPLES / name, complete=True, rng=0) for name in names}
     return {name: digest(votes.ranks, str(votes.items)) for name, votes in read.items()}
 
 

@@ -231,15 +231,15 @@ def test_what_needs_complete_rankings_says_what_to_do(use):
 
 
 def test_preflib_keeps_ties_and_gaps():
-    votes = data.read_preflib(SAMPLES / "small.toi", complete=False)
+    votes = data.read_preflib(SAMPLES / "small.toi")
     assert votes.items == ("Ann", "Bob", "Cy", "Dée")
     assert votes.ranks.tolist() == [[1, 1, 2, 0]] * 3 + [[-1, -1, 0, -1]] * 2 + [[1, 0, 0, -1]]
 
 
 def test_ballots_keep_ties_and_gaps():
-    votes = data.read_ballots(SAMPLES / "cvr.csv", complete=False)
+    votes = data.read_ballots(SAMPLES / "cvr.csv")
     assert votes.ranks.tolist() == [[0, 1, -1], [1, -1, 0], [-1, 0, -1], [-1, -1, 0]]
-    votes = data.read_ballots(SAMPLES / "profile.csv", complete=False)
+    votes = data.read_ballots(SAMPLES / "profile.csv")
     assert votes.ranks.tolist() == [[0, -1, 1]] * 3 + [[-1, 0, -1]] * 2 + [[2, 1, 0], [1, 0, 1]]
 
 
@@ -254,10 +254,11 @@ def test_ballots_keep_ties_and_gaps():
     ],
 )
 def test_completing_what_was_read_is_reading_it_complete(read, name):
-    partial = read(SAMPLES / name, complete=False)
-    assert partial.complete(rng=4) == read(SAMPLES / name, rng=4)
+    partial, complete = read(SAMPLES / name), read(SAMPLES / name, complete=True, rng=4)
+    assert partial.complete(rng=4) == complete
+    assert partial.complete(rng=4).source == complete.source
 
 
 def test_a_blank_ballot_cannot_be_kept_unranked():
-    with pytest.raises(ValueError, match="leave out keep_blank"):
-        data.read_ballots(SAMPLES / "cvr.csv", keep_blank=True, complete=False)
+    with pytest.raises(ValueError, match="leave out keep_blank=True, or pass complete=True"):
+        data.read_ballots(SAMPLES / "cvr.csv", keep_blank=True)

@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 
 from fedrank import _core, data
 from fedrank._random import round_rng, seed_bytes
-from fedrank.agent.policy import NOT_ALLOWED, Config
+from fedrank.agent.policy import NOT_ALLOWED, Config, as_toml
 from fedrank.agent.store import Store
 from fedrank.exceptions import Code, InputError, ProtocolError, RefusalError
 from fedrank.protocol.record import Begin, Record
 from fedrank.protocol.secagg import STEPS, Client
 from fedrank.protocol.study import Round, Study
 from fedrank.rankings.complete import Rankings
+from fedrank.rankings.partial import AnyRankings, PartialRankings
 from fedrank.transport.base import Step
 
-SNAPSHOT_FORMAT = 1
+SNAPSHOT_FORMAT = 2
 BEGUN_SESSIONS = 16  # sessions without a masked input that are kept, beside runs_per_day
 
 
@@ -204,13 +205,21 @@ class Snapshot:
     sums would differ by what changed in it meanwhile; with other ties they would tell what is tied.
     """
 
-    rankings: Rankings
+    rankings: AnyRankings
     seed: bytes
+    source: str  # what was read, in one line
 
     def to_bytes(self) -> bytes:
         """Write a line of JSON, and the positions."""
         m, n = self.rankings.ranks.shape
-        head = {"format": SNAPSHOT_FORMAT, "rankings": m, "items": n, "seed": self.seed.hex()}
+        head = {
+            "format": SNAPSHOT_FORMAT,
+            "rankings": m,
+            "items": n,
+            "partial": isinstance(self.rankings, PartialRankings),
+            "seed": self.seed.hex(),
+            "source": self.source,
+        }
         positions = self.rankings.ranks.astype("<i4").tobytes()
         return json.dumps(head).encode() + b"\n" + positions
 
@@ -222,7 +231,8 @@ class Snapshot:
         if head["format"] != SNAPSHOT_FORMAT:
             raise ValueError("the rankings were kept by another version of fedrank")
         ranks = np.frombuffer(positions, dtype="<i4").reshape(head["rankings"], head["items"])
-        return cls(Rankings(ranks), bytes.fromhex(head["seed"]))
+        kind = PartialRankings if head["partial"] else Rankings
+        return cls(kind(ranks), bytes.fromhex(head["seed"]), str(head["source"]))
 
 
 def kept_snapshot(config: Config, store: Store, study: Study) -> Snapshot:
@@ -243,7 +253,7 @@ def new_snapshot(config: Config, study: Study) -> Snapshot:
     rankings = read_rankings(config, study)
     check_samples(config, len(rankings))  # more may come, so nothing is kept yet
     seed = secrets.token_bytes(32) if config.seed is None else seed_bytes(config.seed)
-    return Snapshot(rankings, seed)
+    return Snapshot(rankings, seed, str(rankings.source))
 
 
 def encode(config: Config, study: Study, round: Round, snapshot: Snapshot) -> NDArray[np.uint64]:
@@ -267,16 +277,30 @@ def check_samples(config: Config, samples: int) -> None:
         raise RefusalError(Code.REFUSED, f"{samples} rankings are fewer than min_samples = {least}")
 
 
-def read_rankings(config: Config, study: Study) -> Rankings:
+def read_rankings(config: Config, study: Study) -> AnyRankings:
     """Read the rankings, with the items in the study's order."""
     try:
-        rankings = data.read(config.rankings, rng=config.seed)
+        rankings: AnyRankings = data.read(config.rankings, rng=config.seed, **config.reading)
+        check_complete(config, study, rankings)
         if study.items is not None:
             return rankings.align(study.items)
         if [str(label) for label in rankings.items] != [str(i) for i in range(rankings.n)]:
             raise ValueError("the rankings have labels and the study has none: agree on them")
         return rankings
     except InputError as error:
-        raise RefusalError(Code.DATA, str(error.at(config.rankings, error.line))) from error
+        error.at(config.rankings, error.line)
+        where = "\nWrite it under [reading] in the configuration." if error.choices else ""
+        raise RefusalError(Code.DATA, error.message(error.remedy, as_toml) + where) from error
     except (ValueError, OSError) as error:
         raise RefusalError(Code.DATA, f"{config.rankings}: {error}") from error
+
+
+def check_complete(config: Config, study: Study, rankings: AnyRankings) -> None:
+    """Refuse ties and gaps for a study that takes complete rankings only."""
+    takes_partial = getattr(study.method, "partial", False) and not study.fit_phi
+    if isinstance(rankings, PartialRankings) and not takes_partial:
+        raise InputError(
+            "the rankings have ties or gaps, and the study takes complete rankings only",
+            file=config.rankings,
+            choices=[("order ties and gaps at random", {**config.reading, "complete": True})],
+        )

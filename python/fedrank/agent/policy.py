@@ -3,11 +3,13 @@
 import json
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from fedrank._validation import whole
+from fedrank.data import check_reading
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
 
@@ -91,6 +93,8 @@ class Config:
         Where the agent listens.
     policy : Policy
         What it answers.
+    reading : dict of str to object
+        Options of `fedrank.data.read`, where the file alone does not show how it is to be read.
     seed : int, optional
         Breaks local ties as `fedrank.federate` does with ``rng=seed``; by default they are
         broken at random, differently in every run. No secret comes from it.
@@ -107,8 +111,10 @@ class Config:
     socket: Path
     policy: Policy = field(repr=False)
     seed: int | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_reading(self.reading)
         if not isinstance(self.name, str) or not self.name:
             raise ValueError(f"name must be this client's name in the roster, not {self.name!r}")
         if self.seed is not None:
@@ -133,6 +139,7 @@ def read_config(path: Path) -> Config:
     ----------
     path : pathlib.Path
         The file. ``name`` and ``rankings`` must be in it, and ``studies`` under ``[policy]``.
+        ``[reading]`` may have the options of `fedrank.data.read`.
 
     Raises
     ------
@@ -156,6 +163,11 @@ def read_config(path: Path) -> Config:
         policy = found.pop("policy", None)
         if not isinstance(policy, dict):
             raise ValueError("there is no [policy]: say which studies are allowed")
+        reading = found.pop("reading", {})
+        if not isinstance(reading, dict):
+            raise ValueError(f"[reading] must be a table of options, not {reading!r}")
+        if isinstance(reading.get("genes"), str):
+            reading["genes"] = str(path.parent / Path(reading["genes"]).expanduser())
         check_names("policy", policy, Policy, {"studies"})
         check_names("file", found, Config, {"name", "rankings"})
         found = {"folder": "state", "socket": "agent.sock"} | found
@@ -163,14 +175,14 @@ def read_config(path: Path) -> Config:
             if not isinstance(found[name], str):
                 raise ValueError(f"{name} must be a path, not {found[name]!r}")
             found[name] = path.parent / Path(found[name]).expanduser()
-        return Config(policy=Policy(**policy), **found)
+        return Config(policy=Policy(**policy), reading=reading, **found)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
 def check_names(what: str, given: dict[str, Any], kind: type, needed: set[str]) -> None:
     """Refuse names that mean nothing, and the lack of those that must be there."""
-    known = [each.name for each in fields(kind) if each.name != "policy"]
+    known = [each.name for each in fields(kind) if each.name not in ("policy", "reading")]
     for name in given:
         if name not in known:
             raise ValueError(f"the {what} has no {name!r}; it may have {', '.join(known)}")
@@ -188,3 +200,22 @@ def quoted(text: str) -> str:
     """
     # JSON's escapes are TOML's, but for one character.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def as_toml(options: Mapping[str, Any], separator: str = ", ") -> str:
+    """Write options as TOML has them.
+
+    Examples
+    --------
+    >>> print(as_toml({"layout": "scores", "id_columns": ["id"], "header": False}))
+    layout = "scores", id_columns = ["id"], header = false
+    """
+
+    def spelled(value: Any) -> str:
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, list | tuple):
+            return f"[{', '.join(map(spelled, value))}]"
+        return quoted(str(value))
+
+    return separator.join(f"{name} = {spelled(value)}" for name, value in options.items())

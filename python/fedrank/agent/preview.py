@@ -30,6 +30,8 @@ class Preview:
         rankings are kept.
     rankings : int
         Of how many rankings it is.
+    source : str
+        What was read from the file, in one line.
     kept_since : float or None
         When the rankings were read, in seconds since 1970: later changes of the file do not matter.
         None if they are not kept, since the policy would not allow the study.
@@ -44,6 +46,7 @@ class Preview:
     objection: str | None
     message: NDArray[np.uint64]
     rankings: int
+    source: str
     kept_since: float | None
     segments: list[tuple[Segment, NDArray[np.uint64]]]
     rounds: list[tuple[str, dict[str, int]]]
@@ -100,6 +103,7 @@ def preview(config: Config, study: Study) -> Preview:
         objection=objection,
         message=message,
         rankings=len(snapshot.rankings),
+        source=snapshot.source,
         kept_since=store.kept_since(study.digest),
         segments=list(zip(round.scheme.segments, parts, strict=True)),
         rounds=[(each.stage, bytes_up(each)) for each in possible_rounds(study)],

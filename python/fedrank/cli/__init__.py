@@ -9,6 +9,7 @@ import typer
 import fedrank
 from fedrank.cli import agent, flower
 from fedrank.cli._output import printable
+from fedrank.cli._reading import as_flags
 from fedrank.cli.aggregate import aggregate
 from fedrank.cli.data import app as data
 from fedrank.cli.demo import demo
@@ -21,13 +22,12 @@ from fedrank.exceptions import InputError, Remedy
 STOPPED = 130  # exit code after Ctrl-C
 
 FLAGS: dict[str | None, str] = {
-    Remedy.BASE_0: "the positions look 0-based: pass --base 0",
-    Remedy.BASE_1: "the positions look 1-based: pass --base 1",
     Remedy.NAME_CHOICES: "name the columns with --choices",
     Remedy.OMIT_ITEMS: "leave out --candidates and --choices",
-    Remedy.OMIT_KEEP_BLANK: "leave out --keep-blank or --keep-ties",
+    Remedy.OMIT_KEEP_BLANK: "leave out --keep-blank, or pass --complete",
     Remedy.GENES_IN: "pass --genes-in rows or --genes-in columns",
     Remedy.NAME_LAYOUT: "name its layout with --layout",
+    Remedy.COMPLETE: "pass --complete, or use --method borda, pivot or kemeny",
     Remedy.REPLACE: "move it away, or pass --replace",
     Remedy.MAX_SAMPLES: "pass a larger --max-samples",
     Remedy.INSECURE: "add more, or pass --no-secure",
@@ -76,7 +76,7 @@ def explain(error: Exception) -> int:
     elif hasattr(error, "format_message"):  # an error of typer's, about options
         print_error(error.format_message())
     elif isinstance(error, InputError):
-        print_error(error.message(FLAGS.get(error.remedy, error.remedy)))
+        print_error(error.message(FLAGS.get(error.remedy, error.remedy), as_flags))
     elif isinstance(error, OSError) and error.filename is not None:
         print_error(f"{error.filename}: {error.strerror}")
     elif isinstance(error, ValueError | OSError | MemoryError):
@@ -87,8 +87,11 @@ def explain(error: Exception) -> int:
 
 
 def print_error(message: str) -> None:
-    """Print an error in one line."""
-    typer.echo(f"fedrank: {printable(message)}", err=True)
+    """Print an error in one line, and the choices that it may list in lines of their own."""
+    first, *rest = message.split("\n")
+    typer.echo(f"fedrank: {printable(first)}", err=True)
+    for line in rest:
+        typer.echo("  " * line.startswith(" ") + printable(line), err=True)
 
 
 @app.callback()

@@ -48,6 +48,11 @@ def make_console() -> Console:
     return Console(width=PIPE_WIDTH if piped else None, markup=False, emoji=False, highlight=False)
 
 
+def say(text: object) -> None:
+    """Print a line of text, folded at the width of the terminal."""
+    make_console().print(printable(text))
+
+
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table."""
     table = Table(title=title, show_header=any(columns))

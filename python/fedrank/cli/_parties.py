@@ -8,6 +8,7 @@ from fedrank._progress import Progress
 from fedrank._validation import few
 from fedrank.cli import _reading
 from fedrank.data import read_sushi
+from fedrank.data.tables import completed
 from fedrank.protocol.secagg import STEPS
 from fedrank.rankings.partial import AnyRankings
 
@@ -28,6 +29,7 @@ def gather(
     users: Path | None,
     how: _reading.Reading,
     seed: int,
+    mixed: bool,
 ) -> list[Party]:
     """Read the clients' rankings, all with their items in one order."""
     asked = {"--by": by, "--clients": clients, "--users": users}
@@ -35,7 +37,10 @@ def gather(
     if len(given) > 1:
         raise ValueError(f"{given[0]} and {given[1]} both say who the clients are: give one")
     if not given:
-        return read_parties(files, how, seed)
+        parties = read_parties(files, how, seed)
+        if not mixed:
+            check_kinds(parties)
+        return parties
     if len(files) > 1:
         raise ValueError(f"{given[0]} splits one file, and {len(files)} are given")
     rng = _reading.stream(seed, 0, 0)
@@ -43,13 +48,15 @@ def gather(
         found = how.read_groups(files[0], by, rng)
         return [Party(name, rankings) for name, rankings in found.items()]
     if users is not None:
-        if how.layout not in (None, _reading.Layout.SUSHI):
+        if how.layout not in (None, "sushi"):
             raise ValueError(f"--users goes with --layout sushi, not {how.layout}")
-        if how.keeps_ties:
-            raise ValueError("Sushi's rankings have no ties: leave out --keep-ties")
         _reading.check_file(files[0])
         _reading.check_file(users)
         regions = read_sushi(files[0], users)
+        if how.options.get("complete"):
+            regions = {
+                region: completed(each, complete=True, rng=rng) for region, each in regions.items()
+            }
         return [Party(f"region {region}", rankings) for region, rankings in regions.items()]
     parts: Sequence[AnyRankings] = how.read(files[0], rng).split(
         clients or 0, _reading.stream(seed, 1)
@@ -74,6 +81,29 @@ def read_parties(files: Sequence[Path], how: _reading.Reading, seed: int) -> lis
             parties.append(Party(name, rankings, file))
             progress.advance()
     return parties
+
+
+def check_kinds(parties: Sequence[Party]) -> None:
+    """Refuse files that are read differently: one of ranks beside one of scores.
+
+    Scores that are all permutations look like ranks, so these are not mixed with others either.
+    """
+    first = parties[0]
+    for party in parties[1:]:
+        ours, theirs = first.rankings.source, party.rankings.source
+        if ours is None or theirs is None:
+            continue
+        if ours.kind != theirs.kind:
+            raise ValueError(
+                f"{first.file} was read as {ours.kind}, and {party.file} as {theirs.kind}: "
+                "pass --mixed if both are right"
+            )
+        if ours.kind == "scores" and ours.permuted != theirs.permuted:
+            ranks, scores = (first, party) if ours.permuted else (party, first)
+            raise ValueError(
+                f"the scores of {ranks.file} look like ranks, and those of {scores.file} do not: "
+                "pass --mixed if all are scores"
+            )
 
 
 def names_of(files: Sequence[Path]) -> list[str]:

@@ -1,11 +1,13 @@
-"""The reader of the rankings that a command takes, and the options of the reader."""
+"""The options by which the commands read files, all in one place."""
 
-from collections.abc import Callable, Hashable
+import inspect
+import shlex
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 import typer
@@ -13,25 +15,36 @@ import typer
 from fedrank import data
 from fedrank._random import stream_rng
 from fedrank._validation import check_items
+from fedrank.data._options import LAYOUTS, OWNERS, USERS
 from fedrank.data._text import text_lines
 from fedrank.exceptions import InputError
 from fedrank.rankings.partial import AnyRankings
 
 STDIN = Path("/dev/stdin")
-PANEL = "Reading (without --layout, the name and the first lines of the file decide)"
+PANEL = "Reading (what is not certain from the whole file must be declared)"
+
+Layout = StrEnum("Layout", [(name.upper(), name) for name in LAYOUTS])  # type: ignore[misc]
 
 
-class Layout(StrEnum):
-    """What a file contains."""
+class Best(StrEnum):
+    """Which numbers are best."""
 
-    PREFLIB = "preflib"
-    SUSHI = "sushi"
-    JESTER = "jester"
-    BALLOTS = "ballots"
-    EXPRESSION = "expression"
-    RANKS = "ranks"
-    ORDERS = "orders"
-    SCORES = "scores"
+    LOW = "low"
+    HIGH = "high"
+
+
+class Side(StrEnum):
+    """Where the items of a table are."""
+
+    ROWS = "rows"
+    COLUMNS = "columns"
+
+
+class Decimal(StrEnum):
+    """The decimal sign."""
+
+    POINT = "."
+    COMMA = ","
 
 
 class Overvote(StrEnum):
@@ -41,159 +54,204 @@ class Overvote(StrEnum):
     STOP = "stop"
 
 
-class GenesIn(StrEnum):
-    """Where the genes of an expression table are."""
-
-    ROWS = "rows"
-    COLUMNS = "columns"
-
-
-def option(name: str, description: str, **bounds: Any) -> Any:
-    """Describe an option of a reader."""
-    return typer.Option(name, help=description, rich_help_panel=PANEL, **bounds)
-
-
-LayoutOption = Annotated[
-    Layout | None, option("--layout", "What the file contains; recognised by default.")
-]
-BaseOption = Annotated[
-    int | None,
-    option(
-        "--base",
-        "Tables of ranks: the best rank, 0 or 1; recognised by default, 0 with --layout ranks.",
-        min=0,
-        max=1,
-    ),
-]
-GenesOption = Annotated[
-    Path | None,
-    option("--genes", "Expression tables: file with the genes to rank, one per line; default all."),
-]
-GenesInOption = Annotated[
-    GenesIn | None,
-    option("--genes-in", "Expression tables: where the genes are; recognised by default."),
-]
-CandidatesOption = Annotated[
-    Path | None,
-    option(
-        "--candidates",
-        "Ballots: file with all candidates, one per line; by default those on the ballots.",
-    ),
-]
-ChoicesOption = Annotated[
-    list[str] | None,
-    option(
-        "--choices",
-        "Ballots: name of a column with choices; repeat it for each choice, best first. "
-        "By default the columns called '1st choice', 'rank1' or similar.",
-    ),
-]
-OvervoteOption = Annotated[
-    Overvote | None,
-    option("--overvote", "Ballots: skip an overvote, or stop the ballot there; skip by default."),
-]
-KeepBlankOption = Annotated[
-    bool,
-    option(
-        "--keep-blank",
-        "Ballots: count a ballot without a valid choice as a random ranking; dropped by default.",
-    ),
-]
-KeepTiesOption = Annotated[
-    bool,
-    option(
-        "--keep-ties",
-        "PrefLib and ballots: keep ties and gaps; by default they are ordered at random.",
-    ),
-]
-
-OWNERS = {
-    "base": Layout.RANKS,
-    "genes": Layout.EXPRESSION,
-    "genes_in": Layout.EXPRESSION,
-    "items": Layout.BALLOTS,
-    "choices": Layout.BALLOTS,
-    "overvote": Layout.BALLOTS,
-    "keep_blank": Layout.BALLOTS,
-}
-"""The layout that each option of a reader belongs to."""
-
-
-READERS: dict[Layout | None, Callable[..., AnyRankings]] = {
-    None: data.read,
-    Layout.PREFLIB: data.read_preflib,
-    Layout.SUSHI: lambda path, rng: data.read_sushi(path),  # noqa: ARG005  nothing is random
-    Layout.JESTER: lambda path, rng: data.read_jester(path),  # noqa: ARG005
-    Layout.BALLOTS: data.read_ballots,
-    Layout.EXPRESSION: data.read_expression,
-    Layout.RANKS: partial(data.read_table, kind="ranks"),
-    Layout.ORDERS: partial(data.read_table, kind="orders"),
-    Layout.SCORES: partial(data.read_table, kind="scores"),
-}
-
-
 @dataclass(frozen=True)
 class Reading:
-    """A layout, None to recognise it, and the options of its reader."""
+    """The options of a reader, under the names that `fedrank.data.read` gives them."""
 
-    layout: Layout | None
     options: dict[str, Any]
 
     @property
-    def keeps_ties(self) -> bool:
-        """Whether the result is partial rankings."""
-        return "complete" in self.options
+    def layout(self) -> str | None:
+        """The declared layout."""
+        found: str | None = self.options.get("layout")
+        return found
 
     def read(self, path: Path, rng: np.random.Generator) -> AnyRankings:
         """Read a file."""
         check_file(path)
-        return READERS[self.layout](place(path), rng=rng, **self.options)
+        found: AnyRankings = data.read(place(path), rng=rng, **self.options)
+        return found
 
     def read_groups(self, path: Path, by: str, rng: np.random.Generator) -> dict[str, AnyRankings]:
         """Read a file in which a column names the clients."""
         check_file(path)
-        return data.read_groups(
-            place(path), by, layout=self.layout and self.layout.value, rng=rng, **self.options
-        )
+        return data.read_groups(place(path), by, rng=rng, **self.options)
 
 
-def reading(
-    layout: Layout | None,
-    base: int | None,
-    genes: Path | None,
-    genes_in: GenesIn | None,
-    candidates: Path | None,
-    choices: list[str] | None,
-    overvote: Overvote | None,
-    keep_blank: bool,
-    keep_ties: bool,
+def option(*names: str, description: str) -> Any:
+    """Describe an option of a reader."""
+    return typer.Option(*names, help=description, rich_help_panel=PANEL)
+
+
+def options(
+    layout: Annotated[
+        Layout | None,
+        option(
+            "--layout",
+            description="What the file contains. PrefLib, Sushi, Jester, ballots, orders and "
+            "complete ranks are recognised.",
+        ),
+    ] = None,
+    best: Annotated[
+        Best | None,
+        option(
+            "--best",
+            description="Tables: whether the lowest or the highest number is best. Scores need "
+            "it; ranks are lowest best by default.",
+        ),
+    ] = None,
+    id_columns: Annotated[
+        list[str] | None,
+        option(
+            "--id",
+            description="Tables: name of a column that is no item, such as an id; may be repeated.",
+        ),
+    ] = None,
+    items_in: Annotated[
+        Side | None,
+        option("--items-in", description="Tables: whether the items are in rows or in columns."),
+    ] = None,
+    header: Annotated[
+        bool | None,
+        option("--header/--no-header", description="Tables: whether the first row is a header."),
+    ] = None,
+    decimal: Annotated[
+        Decimal | None,
+        option("--decimal", description="Tables: the decimal sign; a point by default."),
+    ] = None,
+    complete: Annotated[
+        bool,
+        option(
+            "--complete",
+            description="Order ties and gaps at random; by default they are kept.",
+        ),
+    ] = False,
+    genes: Annotated[
+        Path | None,
+        option(
+            "--genes",
+            description="Expression tables: file with the genes to rank, one per line; "
+            "default all.",
+        ),
+    ] = None,
+    genes_in: Annotated[
+        Side | None,
+        option(
+            "--genes-in",
+            description="Expression tables: where the genes are; recognised by default.",
+        ),
+    ] = None,
+    candidates: Annotated[
+        Path | None,
+        option(
+            "--candidates",
+            description="Ballots: file with all candidates, one per line; by default those on "
+            "the ballots.",
+        ),
+    ] = None,
+    choices: Annotated[
+        list[str] | None,
+        option(
+            "--choices",
+            description="Ballots: name of a column with choices; repeat it for each choice, best "
+            "first. By default the columns called '1st choice', 'rank1' or similar.",
+        ),
+    ] = None,
+    overvote: Annotated[
+        Overvote | None,
+        option(
+            "--overvote",
+            description="Ballots: skip an overvote, or stop the ballot there; skip by default.",
+        ),
+    ] = None,
+    keep_blank: Annotated[
+        bool,
+        option(
+            "--keep-blank",
+            description="Ballots: with --complete, count a ballot without a valid choice as a "
+            "random ranking; left out by default.",
+        ),
+    ] = False,
 ) -> Reading:
-    """Collect the options; an option implies the layout that it belongs to."""
-    items = None if candidates is None else read_labels(candidates)
-    asked = {
-        "base": base,
-        "genes": genes,
+    """Collect the options of the reader."""
+    given: dict[str, Any] = {
+        "layout": layout and layout.value,
+        "best": best and best.value,
+        "id_columns": id_columns or None,
+        "items_in": items_in and items_in.value,
+        "header": header,
+        "decimal": decimal and decimal.value,
+        "complete": complete or None,
+        "genes": genes and str(genes),
         "genes_in": genes_in and genes_in.value,
-        "items": items,
+        "items": None if candidates is None else list(read_labels(candidates)),
         "choices": choices or None,
         "overvote": overvote and overvote.value,
         "keep_blank": keep_blank or None,
     }
-    given = {name: value for name, value in asked.items() if value is not None}
-    for name in given:
-        layout = layout or OWNERS[name]
-        if layout is not OWNERS[name]:
-            flag = "--candidates" if name == "items" else "--" + name.replace("_", "-")
-            raise ValueError(f"{flag} needs --layout {OWNERS[name]}, not {layout}")
-    if keep_ties:
-        if layout not in (None, Layout.PREFLIB, Layout.BALLOTS):
-            raise ValueError(f"--keep-ties needs --layout preflib or ballots, not {layout}")
-        if keep_blank:
-            raise ValueError(
-                "--keep-ties cannot keep blank ballots, which rank no item: leave out --keep-blank"
-            )
-        given["complete"] = False
-    return Reading(layout, given)
+    chosen = {name: value for name, value in given.items() if value is not None}
+    for name, owner in OWNERS.items():
+        if name in chosen and chosen.setdefault("layout", owner) != owner:
+            raise ValueError(f"{flag_of(name)} needs --layout {owner}, not {chosen['layout']}")
+    for name, layouts in USERS.items():
+        if name in chosen and chosen.get("layout", layouts[0]) not in layouts:
+            allowed = " or ".join(layouts)
+            raise ValueError(f"{flag_of(name)} needs --layout {allowed}, not {chosen['layout']}")
+    return Reading(chosen)
+
+
+def flag_of(name: str) -> str:
+    """Return the flag of an option of `fedrank.data.read`.
+
+    Examples
+    --------
+    >>> flag_of("items_in"), flag_of("id_columns")
+    ('--items-in', '--id')
+    """
+    other = {"id_columns": "--id", "items": "--candidates"}
+    return other.get(name, "--" + name.replace("_", "-"))
+
+
+def reads_files(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of the reader, which it takes as ``how``, a `Reading`."""
+    mine, shared = inspect.signature(command), inspect.signature(options)
+
+    @wraps(command)
+    def wrapper(**given: Any) -> None:
+        asked = {name: given.pop(name) for name in shared.parameters}
+        command(**given, how=options(**asked))
+
+    own = [each for name, each in mine.parameters.items() if name != "how"]
+    parameters = [
+        each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for each in (*own, *shared.parameters.values())
+    ]
+    wrapper.__signature__ = mine.replace(parameters=parameters)  # type: ignore[attr-defined]
+    hints = get_type_hints(command, include_extras=True)
+    hints |= get_type_hints(options, include_extras=True)
+    wrapper.__annotations__ = {
+        name: hint for name, hint in hints.items() if name not in ("how", "return")
+    }
+    return wrapper
+
+
+def as_flags(chosen: Mapping[str, Any]) -> str:
+    """Write options as the flags of a command.
+
+    Examples
+    --------
+    >>> as_flags({"layout": "scores", "id_columns": ["id", "my no"], "header": False})
+    "--layout scores --id id --id 'my no' --no-header"
+    """
+    words = []
+    for name, value in chosen.items():
+        flag = flag_of(name)
+        if isinstance(value, bool):
+            words.append(flag if value else flag.replace("--", "--no-", 1))
+        else:
+            listed = value if isinstance(value, list) else [value]
+            words += [f"{flag} {shlex.quote(str(each))}" for each in listed]
+    return " ".join(words)
 
 
 def read_labels(path: Path) -> tuple[Hashable, ...]:

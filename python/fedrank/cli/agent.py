@@ -13,10 +13,10 @@ from typing import Annotated
 import typer
 
 from fedrank import agent as agents
-from fedrank.agent.policy import quoted
+from fedrank.agent.policy import as_toml, quoted
 from fedrank.agent.store import Store
 from fedrank.cli import _output as output
-from fedrank.cli._reading import check_file
+from fedrank.cli._reading import Reading, check_file, reads_files, stream
 from fedrank.protocol.study import Study
 
 MAX_SHOWN_ENTRIES = 12  # per segment
@@ -46,19 +46,28 @@ def read_config(path: Path) -> agents.Config:
 
 
 @app.command()
+@reads_files
 def new(
     study: StudyArgument,
     name: Annotated[str, typer.Option(help="Your name in the study's roster.")],
     rankings: Annotated[Path, typer.Option(help="The file of your rankings.")],
     config: ConfigOption = Path("agent.toml"),
+    *,
+    how: Reading,
 ) -> None:
-    """Write a configuration file that allows one study. Read it, and change what you need."""
+    """Write a configuration file that allows one study. Read it, and change what you need.
+
+    The file of rankings is read once, to say how; nothing is kept of it.
+    """
     agreed = read_study(study)
     check_file(rankings)
     if name not in agreed.roster:
         raise ValueError(f"--name {name} is not in the roster: {', '.join(agreed.roster)}")
     if config.exists():
         raise ValueError(f"{config} exists already: add the digest {agreed.digest} to it")
+    read = how.read(rankings, stream(0))
+    if "genes" in how.options:
+        how.options["genes"] = str(Path(how.options["genes"]).resolve())
     text = TEMPLATE.format(
         name=quoted(name),
         rankings=quoted(str(rankings.resolve())),
@@ -66,7 +75,11 @@ def new(
         policy=agents.Policy((agreed.digest,)),
         threshold=agreed.threshold,
     )
+    if how.options:
+        options = as_toml(how.options, separator="\n")
+        text += f"\n[reading]              # how the file of rankings is read\n{options}\n"
     output.write(config, [text])
+    output.say(read.source)
     output.say_where(config, "configuration")
 
 
@@ -126,6 +139,7 @@ def preview(
             "study": shown.study.digest,
             "objection": shown.objection,
             "rankings": shown.rankings,
+            "source": shown.source,
             "kept_since": shown.kept_since,
             "segments": [
                 {"name": segment.name, "bits": segment.bits, "entries": entries.tolist()}
@@ -135,6 +149,7 @@ def preview(
         }
         typer.echo(output.as_json(document), nl=False)
         return
+    output.say(shown.source)
     output.show(
         f"Message for study {shown.study.digest}",
         ["segment", "entries", "bits each", "values"],

@@ -10,7 +10,7 @@ import fedrank
 from fedrank._random import stream_rng
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
-from fedrank.consensus import TAKE_PARTIAL, Consensus
+from fedrank.consensus import Consensus
 from fedrank.consensus.ties import BROKEN, tie_count, tie_facts
 from fedrank.distances import kemeny_score
 from fedrank.rankings.partial import AnyRankings
@@ -34,6 +34,7 @@ class Ties(StrEnum):
     INDEX = "index"
 
 
+@_reading.reads_files
 def aggregate(
     file: Annotated[Path, typer.Argument(help="File with rankings; - reads standard input.")],
     method: Annotated[Method, typer.Option(help="How the consensus is computed.")] = Method.BORDA,
@@ -44,42 +45,32 @@ def aggregate(
     top: output.TopOption = 10,
     as_json: output.JsonOption = False,
     out: output.OutOption = None,
-    layout: _reading.LayoutOption = None,
-    base: _reading.BaseOption = None,
-    genes: _reading.GenesOption = None,
-    genes_in: _reading.GenesInOption = None,
-    candidates: _reading.CandidatesOption = None,
-    choices: _reading.ChoicesOption = None,
-    overvote: _reading.OvervoteOption = None,
-    keep_blank: _reading.KeepBlankOption = False,
-    keep_ties: _reading.KeepTiesOption = False,
+    *,
+    how: _reading.Reading,
 ) -> None:
     """Compute a consensus ranking from the rankings in FILE.
 
     FILE contains PrefLib orders (soc, soi, toc, toi), Sushi, Jester, ranked
     ballots, gene expression, or a CSV, TSV or Parquet table of ranks, orders or
-    scores.
+    scores. What is not certain from the whole file must be declared: without
+    the options, the command lists the possible readings.
 
     Place 1 is the best. A score is an item's mean position, 0 for an item
     that is first in every ranking. The Kemeny score is the mean number of item pairs that
     a ranking orders differently from the consensus, divided by the number of
-    items: lower is better. With --keep-ties, a pair that a ranking ties counts
-    one half; items that it does not rank are tied last.
+    items: lower is better. A pair that a ranking ties counts one half; items
+    that it does not rank are tied last.
 
     Example: fedrank aggregate votes.soc --method kemeny --out consensus.csv
     """
     output.check_out(out, [file])
-    if keep_ties and method not in TAKE_PARTIAL:
-        raise ValueError(f"--keep-ties needs --method {', '.join(TAKE_PARTIAL)}, not {method}")
-    how = _reading.reading(
-        layout, base, genes, genes_in, candidates, choices, overvote, keep_blank, keep_ties
-    )
     rankings = how.read(file, stream_rng(seed, 0))
     found = fedrank.aggregate(rankings, method.value, ties=ties.value, rng=stream_rng(seed, 1))
     facts = describe(rankings, found)
     document = {"version": fedrank.__version__, "file": str(file), "seed": seed, **facts}
     output.deliver(document, found, as_json, out)
     if not as_json:
+        output.say(rankings.source)
         show(found, facts, top)
         output.say_where(out, "consensus")
 
@@ -87,6 +78,7 @@ def aggregate(
 def describe(rankings: AnyRankings, found: Consensus) -> dict[str, Any]:
     """Return the facts about a consensus and its rankings."""
     return {
+        "source": str(rankings.source),
         "method": found.method,
         "rankings": len(rankings),
         "items": rankings.n,

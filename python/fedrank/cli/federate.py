@@ -19,7 +19,7 @@ from fedrank.protocol.methods import DEFAULT_ROUNDS, DEFAULT_WINDOW, Kemeny, Met
 from fedrank.protocol.result import FederatedConsensus, summary
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
-from fedrank.rankings.partial import AnyRankings
+from fedrank.rankings.partial import AnyRankings, PartialRankings
 from fedrank.schemes import Borda, Lehmer
 from fedrank.schemes.lehmer import MAX_LOW_BITS
 
@@ -34,6 +34,7 @@ class MethodName(StrEnum):
     KEMENY = "kemeny"
 
 
+@_reading.reads_files
 def federate(
     files: Annotated[
         list[Path],
@@ -117,15 +118,14 @@ def federate(
     top: output.TopOption = 10,
     as_json: output.JsonOption = False,
     out: output.OutOption = None,
-    layout: _reading.LayoutOption = None,
-    base: _reading.BaseOption = None,
-    genes: _reading.GenesOption = None,
-    genes_in: _reading.GenesInOption = None,
-    candidates: _reading.CandidatesOption = None,
-    choices: _reading.ChoicesOption = None,
-    overvote: _reading.OvervoteOption = None,
-    keep_blank: _reading.KeepBlankOption = False,
-    keep_ties: _reading.KeepTiesOption = False,
+    mixed: Annotated[
+        bool,
+        typer.Option(
+            "--mixed", help="Allow files that are read differently, such as ranks and scores."
+        ),
+    ] = False,
+    *,
+    how: _reading.Reading,
 ) -> None:
     """Compute the consensus of several clients' rankings from masked messages.
 
@@ -141,15 +141,16 @@ def federate(
     Example: fedrank federate ballots.csv --by Precinct --unquantized --json
     """
     output.check_out(out, files)
-    how = _reading.reading(
-        layout, base, genes, genes_in, candidates, choices, overvote, keep_blank, keep_ties
-    )
-    if keep_ties and (method is MethodName.LEHMER or fit_phi):
+    parties = gather(files, by, clients, users, how, seed, mixed)
+    partial = any(isinstance(party.rankings, PartialRankings) for party in parties)
+    if partial and (method is MethodName.LEHMER or fit_phi):
         needs = "--fit-phi" if fit_phi else "--method lehmer"
-        raise ValueError(f"{needs} needs complete rankings: leave out --keep-ties")
-    parties = gather(files, by, clients, users, how, seed)
+        raise ValueError(
+            f"{needs} needs complete rankings, and these have ties or gaps: pass --complete"
+            + ("" if fit_phi else ", or use --method borda or kemeny")
+        )
     made = make_method(
-        parties, method, phi, quantize, low_bits, window, rounds, max_samples, keep_ties
+        parties, method, phi, quantize, low_bits, window, rounds, max_samples, partial
     )
     lost = find_dropouts(parties, drop or [])
     if secure and len(parties) > 1:  # one client alone is refused below
@@ -169,9 +170,10 @@ def federate(
     if result.item_labels is not None:  # the first client, whose order it is, may have dropped out
         rankings = rankings.align(result.items)
     central = fedrank.aggregate(rankings, method.value, rng=_reading.stream(seed, 3))
-    document = describe(parties, result, central, rankings, seed)
+    document = describe(parties, result, central, rankings, seed) | {"source": str(result.source)}
     output.deliver(document, result, as_json, out)
     if not as_json:
+        output.say(result.source)
         show(parties, result, central, document, top)
         output.say_where(out, "consensus")
 
@@ -281,6 +283,7 @@ def describe(
     for client, party in zip(told["clients"], parties, strict=True):
         client |= {
             "rankings": len(party.rankings),
+            "source": str(party.rankings.source),
             "bytes_of_rankings": output.raw_bytes(len(party.rankings), rankings.n),
         }
     return told | {

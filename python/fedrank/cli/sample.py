@@ -15,6 +15,7 @@ from fedrank._validation import as_phi, check_items
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.data._cells import is_number
+from fedrank.data._words import is_id, is_position
 from fedrank.data.ballots import choice_columns
 from fedrank.mallows import Mallows
 from fedrank.rankings.complete import Rankings
@@ -125,7 +126,8 @@ def check_labels(names: Sequence[str]) -> None:
             raise ValueError("item labels must not be empty")
         if is_number(name):
             raise ValueError(f"label {name!r} would be read as a position: use words")
-        if name.startswith("#") or set(name) & set("\t;") or choice_columns([name]):
+        means_more = choice_columns([name]) or is_id(name) or is_position(name)
+        if name.startswith("#") or set(name) & set("\t;") or means_more:
             raise ValueError(f"label {name!r} would not be read as a label: rename it")
 
 

@@ -8,7 +8,7 @@ from fedrank._frames import as_frame
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import check_ties, read_only, whole
 from fedrank.consensus.result import Consensus
-from fedrank.exceptions import InputError
+from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import labels_of
 from fedrank.rankings.labelled import Labelled
 from fedrank.rankings.partial import PartialRankings, as_profile
@@ -99,8 +99,7 @@ def aggregate(
     if isinstance(rankings, PartialRankings) and method not in TAKE_PARTIAL:
         raise InputError(
             f"method {method!r} takes complete rankings only",
-            remedy="complete them with PartialRankings.complete(rng=…), or use the methods "
-            + ", ".join(TAKE_PARTIAL),
+            remedy=Remedy.COMPLETE,
         )
     if isinstance(rankings, list | tuple) and any(isinstance(each, Labelled) for each in rankings):
         raise InputError(

@@ -1,12 +1,14 @@
 """Readers that turn files into `fedrank.Rankings`, and a catalogue of data sets to download.
 
-Readers return complete rankings. Where a file has ties or gaps, the reader's docstring states the
-rule that orders them, and ``rng=`` makes it reproducible; with ``complete=False``, PrefLib files
-and ballots keep them, as `fedrank.PartialRankings`. An invalid file raises
-`fedrank.exceptions.InputError` with the file, the line, the value at fault and the remedy.
-`CATALOGUE` lists the data sets of the paper, and `fetch` downloads them.
+Reading is declared or certain: a file that can be read in several ways is refused, and the error
+lists the options of each way. Readers return `fedrank.Rankings`, or `fedrank.PartialRankings` if
+items are tied or not ranked; ``complete=True`` orders these at random, and ``rng=`` makes it
+reproducible. The `source` of the result says in one line what was read, left out and completed. An
+invalid file raises `fedrank.exceptions.InputError` with the file, the line, the value at fault and
+the remedy. `CATALOGUE` lists the data sets of the paper, and `fetch` downloads them.
 """
 
+from fedrank.data._options import check_reading
 from fedrank.data.auto import read
 from fedrank.data.ballots import read_ballots
 from fedrank.data.catalogue import CATALOGUE, DataSet, File
@@ -22,6 +24,7 @@ __all__ = [
     "CATALOGUE",
     "DataSet",
     "File",
+    "check_reading",
     "data_folder",
     "fetch",
     "read",

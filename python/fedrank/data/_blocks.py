@@ -4,8 +4,8 @@ A file may be larger than the memory, as long as its rankings are not.
 """
 
 from array import array
-from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,8 @@ from fedrank._random import RNG
 from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
-from fedrank.rankings.labelled import Labelled
-from fedrank.rankings.partial import PartialRankings
-
-Kind = TypeVar("Kind", bound=Labelled)
+from fedrank.rankings.partial import AnyRankings, PartialRankings
+from fedrank.rankings.source import Note, Source
 
 BLOCK_CELLS = 1 << 17  # cells ranked at a time
 MAX_CELLS = 2**28  # cells of expanded ballots: 1 GiB of ranks
@@ -121,24 +119,35 @@ def by_levels(block: list[Any]) -> NDArray[np.int32]:
     return PartialRankings.from_scores(np.where(scores == -np.inf, np.nan, scores)).ranks
 
 
-class Ballots(Generic[Kind]):
+class Ballots:
     """Ballots of a file, in which one line may count for several ballots.
 
     Parameters
     ----------
     path : str or path
         The file, for error messages.
-    kind : Rankings or PartialRankings
-        The type of the result. `Rankings` orders the ties and gaps of each ballot independently.
+    kind : {"orders", "ballots"}
+        What the file contains.
+    complete : bool
+        Whether to order the ties and gaps of each ballot at random, independently.
     rng : None, int or numpy.random.Generator
         Random seed or generator, for that order.
+
+    Attributes
+    ----------
+    blank, overvotes, repeats : int
+        Number of blank ballots that were left out, and of choices that were dropped; the readers
+        count them.
     """
 
-    def __init__(self, path: PathLike, kind: type[Kind], rng: RNG) -> None:
+    def __init__(self, path: PathLike, kind: str, complete: bool, rng: RNG) -> None:
         self.path = path
         self.kind = kind
-        self.blocks = Blocks(path, by_scores("random", rng) if kind is Rankings else by_levels)
+        self.complete = complete
+        self.blocks = Blocks(path, by_scores("random", rng) if complete else by_levels)
         self.total = 0
+        self.completed = 0
+        self.blank = self.overvotes = self.repeats = 0
 
     def add(self, scores: NDArray[np.float64], count: int = 1) -> None:
         """Add a line that counts for ``count`` ballots."""
@@ -152,14 +161,39 @@ class Ballots(Generic[Kind]):
                 value=self.total,
                 remedy="divide the counts by a common number",
             )
+        if self.complete and len(np.unique(scores)) < len(scores):
+            self.completed += count
         with Progress("expanding ballots", count) as progress:
             while count:
                 taken = self.blocks.add(scores, times=count)
                 count -= taken
                 progress.advance(taken)
 
-    def rankings(self, items: Sequence[str]) -> Kind:
+    def rankings(self, items: Sequence[str]) -> AnyRankings:
         """Return all ballots."""
         if not self.total or not items:
             fail(self.path, None, "the file contains no ballot")
-        return self.kind._trusted(self.blocks.ranks(), tuple(items))
+        notes = (
+            Note(self.blank, "blank ballot", "{} left out"),
+            Note(self.overvotes, "overvote", "{} dropped"),
+            Note(self.repeats, "repeated choice", "{} dropped"),
+        )
+        source = Source(
+            files=(str(shown_name(self.path)),),
+            rankings=self.total,
+            items=len(items),
+            kind=self.kind,
+            how=f"{self.kind}, best first",
+            notes=tuple(note for note in notes if note.count),
+            completed=self.completed,
+        )
+        return from_levels(self.blocks.ranks(), tuple(items), source)
+
+
+def from_levels(
+    levels: NDArray[np.int32], items: tuple[Hashable, ...] | None, source: Source
+) -> AnyRankings:
+    """Return levels as `Rankings` if nothing is tied or missing, else as `PartialRankings`."""
+    complete = (levels.max(axis=1) == levels.shape[1] - 1).all()  # levels have no holes
+    kind = Rankings if complete else PartialRankings
+    return kind._trusted(levels, items, source)

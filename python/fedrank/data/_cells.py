@@ -5,13 +5,14 @@ import importlib
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.data._text import PathLike, fail, first_line, open_text
+from fedrank.data._text import PathLike, fail, open_text
 from fedrank.exceptions import MissingExtraError
 
 Row: TypeAlias = tuple[int | None, list[Any]]
@@ -33,13 +34,13 @@ def need(module: str, purpose: str, otherwise: str = "") -> Any:
 
 
 @contextmanager
-def table_rows(path: PathLike) -> Iterator[Iterator[Row]]:
+def table_rows(path: PathLike, decimal: str = ".") -> Iterator[Iterator[Row]]:
     """Yield the rows of a CSV, a TSV or a spreadsheet's first sheet, without blank rows."""
     if Path(path).suffix.lower() in SHEETS:
         yield sheet_rows(path, Path(path).read_bytes())
     else:
         with open_text(path) as lines:
-            yield csv_rows(path, lines)
+            yield csv_rows(path, lines, decimal)
 
 
 def first_row(path: PathLike, rows: Iterator[Row]) -> Row:
@@ -50,21 +51,91 @@ def first_row(path: PathLike, rows: Iterator[Row]) -> Row:
     return row
 
 
-def csv_rows(path: PathLike, lines: Iterator[str]) -> Iterator[Row]:
-    """Yield the rows of text separated by tabs, commas or semicolons.
+def csv_rows(path: PathLike, lines: Iterator[str], decimal: str = ".") -> Iterator[Row]:
+    """Yield the rows of text separated by tabs, commas or semicolons, without comments.
 
-    The separator is the one that the first line has most of.
+    The separator is the one that the first line has most of; a comma that is the decimal sign is
+    none. Lines that begin with ``#`` are comments. One with as many cells as the next row may be
+    a row or a header, and is refused.
     """
-    first, lines = first_line(lines)
-    separator = max("\t,;", key=first.count)
-    reader = csv.reader(lines, delimiter=separator, strict=True)
+    body = Uncommented(path, lines, "\t;" if decimal == "," else "\t,;")
+    reader = csv.reader(body, delimiter=body.separator, strict=True)
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
+            body.check(len(row))
             if any(cells):
-                yield reader.line_num, cells
+                yield body.number, cells
     except csv.Error as error:
-        fail(path, reader.line_num, f"this is not a valid table ({error})")
+        fail(path, body.number, f"this is not a valid table ({error})")
+
+
+class Uncommented:
+    """The lines of a table without its comments.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, for error messages.
+    lines : iterator of str
+        All lines.
+    separators : str
+        Characters that may separate cells.
+
+    Attributes
+    ----------
+    number : int
+        The line that was last read, from 1.
+    separator : str
+        The separator that the first line has most of.
+    """
+
+    def __init__(self, path: PathLike, lines: Iterator[str], separators: str) -> None:
+        self.path = path
+        top = []
+        for line in lines:
+            top.append(line)
+            if line.strip() and not is_comment(line):
+                break
+        self.separator = max(separators, key=top[-1].count) if top else separators[0]
+        self.lines = chain(top, lines)
+        self.number = 0
+        self.fresh = True  # the next line begins a row
+        self.comment: tuple[int, int] | None = None  # line and cells of a comment just above
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self.lines:
+            self.number += 1
+            if self.fresh and is_comment(line):
+                self.comment = self.number, line.count(self.separator) + 1
+            else:
+                self.fresh = False
+                yield line
+
+    def check(self, cells: int) -> None:
+        """Refuse a comment above a row of as many cells; the next line begins a row."""
+        self.fresh = True
+        if self.comment is not None and self.comment[1] == cells > 1:
+            fail(
+                self.path,
+                self.comment[0],
+                "the line begins with # and has as many cells as the next row: it may be a "
+                "comment, or a row or header",
+                remedy="remove the line, or remove the #, or put the first cell into quotes",
+            )
+        if cells:
+            self.comment = None
+
+
+def is_comment(line: str) -> bool:
+    """Return whether a line begins with ``#``.
+
+    Examples
+    --------
+    >>> is_comment(" # made up"), is_comment('"#1",2')
+    (True, False)
+    """
+    return line.lstrip().startswith("#")
 
 
 def sheet_rows(path: PathLike, data: bytes) -> Iterator[Row]:

@@ -1,152 +1,210 @@
-"""One reader for all layouts, which it recognises by the name and the first lines."""
+"""One reader for all layouts: declared, or recognised where they are certain."""
 
-from collections.abc import Callable, Sequence
-from itertools import islice
+from collections.abc import Iterable
+from itertools import takewhile
+from math import isnan
 from pathlib import Path
-from typing import Literal, TypeAlias, overload
+from typing import Any, Literal, overload
 
 from fedrank._random import RNG
 from fedrank.data import preflib, tables
-from fedrank.data._cells import SHEETS, Row, csv_rows, is_number, sheet_rows
-from fedrank.data._text import PathLike, fail, first_line, open_text, rereadable
-from fedrank.data.ballots import choice_columns, read_ballots
+from fedrank.data._cells import SHEETS, csv_rows, is_comment, sheet_rows
+from fedrank.data._grid import number, show
+from fedrank.data._options import TABLES, USERS, Declared, layout_of
+from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
+from fedrank.data.ballots import NTH_CHOICE, choice_columns, read_ballots
 from fedrank.data.blt import BLT_HEAD
 from fedrank.data.expression import read_expression
 from fedrank.data.jester import read_jester
 from fedrank.data.sushi import read_sushi
-from fedrank.exceptions import Remedy
+from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
-from fedrank.rankings.partial import AnyRankings, PartialRankings
+from fedrank.rankings.partial import AnyRankings
 
-Reader: TypeAlias = Callable[[PathLike, RNG], Rankings]
+SUFFIXES = {
+    **dict.fromkeys([f".{kind}" for kind in (*preflib.KINDS, "cat")], "preflib"),
+    **dict.fromkeys(tables.PARQUET, "table"),
+    ".blt": "ballots",
+    ".order": "sushi",
+    ".zip": "jester",
+}
+"""Layouts that the end of a file's name decides."""
 
 
 @overload
-def read(path: PathLike, *, rng: RNG = None, complete: Literal[True] = True) -> Rankings: ...
+def read(
+    path: PathLike,
+    *,
+    layout: str | None = None,
+    best: str | None = None,
+    id_columns: str | Iterable[str] = (),
+    items_in: str | None = None,
+    header: bool | None = None,
+    decimal: str = ".",
+    complete: Literal[True],
+    rng: RNG = None,
+    **options: Any,
+) -> Rankings: ...
 @overload
-def read(path: PathLike, *, rng: RNG = None, complete: Literal[False]) -> PartialRankings: ...
-def read(path: PathLike, *, rng: RNG = None, complete: bool = True) -> AnyRankings:
-    """Read a file of any known layout.
+def read(
+    path: PathLike,
+    *,
+    layout: str | None = None,
+    best: str | None = None,
+    id_columns: str | Iterable[str] = (),
+    items_in: str | None = None,
+    header: bool | None = None,
+    decimal: str = ".",
+    complete: bool = False,
+    rng: RNG = None,
+    **options: Any,
+) -> AnyRankings: ...
+def read(
+    path: PathLike,
+    *,
+    layout: str | None = None,
+    best: str | None = None,
+    id_columns: str | Iterable[str] = (),
+    items_in: str | None = None,
+    header: bool | None = None,
+    decimal: str = ".",
+    complete: bool = False,
+    rng: RNG = None,
+    **options: Any,
+) -> AnyRankings:
+    """Read a file of any layout, as declared or as is certain.
 
-    The suffix decides for PrefLib (soc, soi, toc, toi), Sushi (order), Jester (zip) and BLT.
-    Otherwise the beginning decides: a PrefLib header; the two numbers of a BLT profile; columns
-    called "1st choice" or "rank1" (ballots); a named column of names next to numbers
-    (expression); a spreadsheet without a header (Jester). Any other file is a table: of orders
-    if its first row is not numeric, of ranks if that row is a permutation from 0 or from 1,
-    and of scores otherwise. A table of one column is refused. Call the reader of the layout
-    where this guess is wrong or an option is needed.
+    Certain without options are PrefLib (by the suffix soc, soi, toc or toi, or by its header),
+    Sushi (order), Jester (zip), BLT profiles, ballots with columns such as "1st choice", tables of
+    orders, and tables of ranks in which every row, or every column, is a permutation: see
+    `read_table`. Everything else needs options: the error lists them for each possible reading.
+    Nothing is guessed from the first row; the whole file decides.
 
     Parameters
     ----------
     path : str or path
         The file.
-    rng : None, int or numpy.random.Generator
-        Random seed or generator, for ties and gaps, as each reader states.
+    layout : str, optional
+        What the file contains: "ranks", "scores", "orders" or "long" for tables, or "preflib",
+        "sushi", "jester", "ballots" or "expression".
+    best : {"low", "high"}, optional
+        Whether the lowest or the highest number is best. Scores need it. Alone, it means scores.
+    id_columns : str or sequence of str
+        Columns of a table that are no items.
+    items_in : {"rows", "columns"}, optional
+        Whether the items of a table are in the rows or in the columns.
+    header : bool, optional
+        Whether the first row of a table is a header.
+    decimal : {".", ","}
+        The decimal sign.
     complete : bool
-        Whether to order ties and gaps at random. False keeps them, for PrefLib files and
-        ballots only.
+        Whether to order ties and gaps at random, which `source` of the result then counts.
+    rng : None, int or numpy.random.Generator
+        Random seed or generator, for ``complete=True``.
+    **options
+        Options of `read_ballots` or `read_expression`; each one implies the layout.
 
     Returns
     -------
-    rankings : Rankings, or PartialRankings unless complete
+    rankings : Rankings, or PartialRankings if items are tied or not ranked
+        The rankings; `source` says in one line what was read.
 
     Raises
     ------
     fedrank.exceptions.InputError
-        If the file is broken, has no known layout, or has one whose ties cannot be kept.
+        If the file is broken, or can be read in several ways; `choices` of the error are these.
 
     Examples
     --------
-    >>> read("tests/samples/small.toi", rng=1)
-    Rankings: 6 rankings of 4 items (Ann, Bob, Cy, Dée)
-    >>> len(read("tests/samples/ranks.csv"))
-    2
-    >>> read("tests/samples/cvr.csv", complete=False)
-    PartialRankings: 4 rankings of 3 items (Ann, Bob, Cy)
+    >>> votes = read("tests/samples/ranks.csv")
+    >>> print(votes.source)
+    ranks.csv: 2 rankings of 3 items (ranks, 1 = best)
+    >>> read("tests/samples/scores.tsv")
+    Traceback (most recent call last):
+        ...
+    fedrank.exceptions.InputError: tests/samples/scores.tsv: the numbers are not certainly ranks:
+    not every row is a permutation
+      line 1: ann, bob, cy
+      line 2: 0.5, 2, -1
+    Pass one of these:
+      layout="scores", best="high": scores, the highest is best, one ranking per row
+      layout="scores", best="low": scores, the lowest is best (p-values, times), one ranking per row
+    >>> read("tests/samples/scores.tsv", best="high")
+    PartialRankings: 2 rankings of 3 items (ann, bob, cy)
     """
-    suffix = Path(Path(path).name.lower().removesuffix(".gz")).suffix
+    layout = layout_of(layout, options)
+    declared = Declared(layout, best, id_columns, items_in, header, decimal)  # type: ignore[arg-type]
     with rereadable(path) as file:  # it is opened twice: to find the layout, and to read
-        reader = by_suffix(suffix) or by_content(file, suffix)
-        if complete:
-            return reader(file, rng)
-        if reader not in (orders, ballots):
-            fail(path, None, "ties and gaps can be kept for PrefLib files and ballots only")
-        keeping = read_ballots if reader is ballots else preflib.read_preflib
-        return keeping(file, complete=False)
+        found = declared.layout or recognised(file, path)
+        if found in (*TABLES, "table"):
+            with tables.open_table(file, decimal) as rows:
+                rankings = tables.read_rows(file, rows, declared).rankings
+            return tables.completed(rankings, complete, rng)
+        refuse_table_options(path, declared, found)
+        if found == "ballots":
+            rankings = read_ballots(file, complete=complete, rng=rng, **options)
+            if layout is None:
+                refuse_numbered(path, file, rankings)
+        elif found == "preflib":
+            rankings = preflib.read_preflib(file, complete=complete, rng=rng)
+        elif found == "expression":
+            rankings = read_expression(file, rng=rng, **options)
+        elif found == "jester":
+            rankings = read_jester(file)
+        else:
+            rankings = tables.completed(read_sushi(file), complete, rng)
+        return rankings
 
 
-def by_suffix(suffix: str) -> Reader | None:
-    """Return the reader of a suffix; None if the suffix does not decide."""
-    if suffix[1:] in (*preflib.KINDS, "cat"):
-        return orders
-    if suffix == ".blt":
-        return ballots
-    if suffix in (".parquet", ".pq"):
-        return table
-    if suffix == ".order":
-        return lambda path, _: read_sushi(path)
-    return jester if suffix == ".zip" else None
+def refuse_table_options(path: PathLike, declared: Declared, layout: str) -> None:
+    """Refuse options of tables for a file of another layout."""
+    given = [option for option in declared.given() if option in USERS]
+    if given:
+        raise InputError(
+            f"the file has the layout {layout}, but options of tables are given",
+            file=shown_name(path),
+            value=getattr(declared, given[0]),
+            remedy="leave them out, or declare the layout",
+        )
 
 
-def by_content(path: PathLike, suffix: str) -> Reader:
-    """Return the reader of a file, judged by its first lines."""
-    if suffix in SHEETS:
-        top = [*islice(sheet_rows(path, Path(path).read_bytes()), 2)]
-    else:
-        with open_text(path) as text:
+def recognised(file: PathLike, path: PathLike) -> str:
+    """Return the layout that the name or the beginning of a file shows; "table" otherwise."""
+    suffix = Path(Path(path).name.lower().removesuffix(".gz")).suffix
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
+    if suffix not in SHEETS:
+        with open_text(file) as text:
             first, lines = first_line(text)
-            if first.lstrip().startswith("#"):
-                return orders
             if BLT_HEAD.fullmatch(first.strip()):
-                return ballots
-            top = [*islice(csv_rows(path, lines), 2)]
-    blank: Row = (0, [""])
-    (_, header), (_, row) = [*top, blank, blank][:2]
-    if choice_columns(header):
-        return ballots
-    if suffix in SHEETS and all(map(is_number, header)):
-        return jester
-    if is_expression(header, row):
-        return lambda path, rng: read_expression(path, rng=rng)
-    return table
+                return "ballots"
+            comments = takewhile(lambda line: not line.strip() or is_comment(line), lines)
+            if any(preflib.KEY.match(line.strip()) for line in comments):
+                return "preflib"
+    return "ballots" if choice_columns(header_of(file, suffix)) else "table"
 
 
-def is_expression(header: Sequence[str], row: Sequence[str]) -> bool:
-    """Return whether a table begins with a named column of names next to numbers.
-
-    Examples
-    --------
-    >>> is_expression(["gene", "s1"], ["TP53", "0.5"]), is_expression(["ann", "bob"], ["0", "1"])
-    (True, False)
-    """
-    numeric = all(map(is_number, row[1:]))
-    return bool(header[0] and row[1:] and numeric and not is_number(row[0]))
+def header_of(file: PathLike, suffix: str) -> list[str]:
+    """Return the first row of a file, below its comments; empty if there is none."""
+    if suffix in SHEETS:
+        return next(sheet_rows(file, Path(file).read_bytes()), (None, []))[1]
+    with open_text(file) as lines:
+        return next(csv_rows(file, lines), (None, []))[1]
 
 
-def jester(path: PathLike, _: RNG) -> Rankings:
-    """Read ratings; nothing is random."""
-    return read_jester(path)
-
-
-def orders(path: PathLike, rng: RNG) -> Rankings:
-    """Read a PrefLib file."""
-    return preflib.read_preflib(path, rng=rng)
-
-
-def ballots(path: PathLike, rng: RNG) -> Rankings:
-    """Read ballots with the default options."""
-    return read_ballots(path, rng=rng)
-
-
-def table(path: PathLike, rng: RNG) -> Rankings:
-    """Read a table; its first row decides whether it contains ranks, orders or scores."""
-    with tables.open_table(path) as lines:
-        opened = tables.split_header(path, lines)
-        if len(opened.header) == 1:  # any text is such a table: prose, a list of names
-            fail(
-                path,
-                None,
-                "the table has one column, so its layout is unclear",
-                remedy=Remedy.NAME_LAYOUT,
-            )
-        return tables.from_rows(path, opened, *tables.guess(opened.first), rng=rng)
+def refuse_numbered(path: PathLike, file: PathLike, rankings: AnyRankings) -> None:
+    """Refuse numbers under columns such as "rank1", which need not be candidates."""
+    if any(isnan(number(str(item))) for item in rankings.items):
+        return
+    header = header_of(file, Path(path).suffix.lower())
+    columns = [header[i] for i in choice_columns(header)]
+    if columns and not any(map(NTH_CHOICE.search, columns)):
+        raise InputError(
+            "the header names positions: the numbers may be ranks, or candidates",
+            file=shown_name(path),
+            choices=[
+                ("numbers of candidates, best first", {"layout": "ballots"}),
+                ("the rank of each item, the lowest is best", {"layout": "ranks"}),
+            ],
+            shown=[show(None, header)],
+        )

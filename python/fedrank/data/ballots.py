@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fedrank._random import RNG
 from fedrank._validation import few
-from fedrank.data._blocks import Ballots, Kind
+from fedrank.data._blocks import Ballots
 from fedrank.data._cells import (
     SHEETS,
     Row,
@@ -25,12 +25,13 @@ from fedrank.data._text import PathLike, fail, first_line, numbered, open_text
 from fedrank.data.blt import BLT_HEAD, read_blt
 from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import Rankings
-from fedrank.rankings.partial import AnyRankings, PartialRankings
+from fedrank.rankings.partial import AnyRankings
 
 BLANK = ("", "undervote", "skipped", "blank")
 OVERVOTE = "overvote"
 END = -1  # after the candidates of each ballot
-CHOICE = re.compile(r"\b(\d+)(?:st|nd|rd|th)\s+choice\b|^(?:rank|choice)\s*_?(\d+)$", re.I | re.A)
+NTH_CHOICE = re.compile(r"\b(\d+)(?:st|nd|rd|th)\s+choice\b", re.I | re.A)
+CHOICE = re.compile(rf"{NTH_CHOICE.pattern}|^(?:rank|choice)\s*_?(\d+)$", re.I | re.A)
 MAX_COLUMNS_LISTED = 12  # names of columns that an error message lists
 
 
@@ -42,8 +43,8 @@ def read_ballots(
     choices: Sequence[str] | None = None,
     overvote: str = "skip",
     keep_blank: bool = False,
+    complete: Literal[True],
     rng: RNG = None,
-    complete: Literal[True] = True,
 ) -> Rankings: ...
 @overload
 def read_ballots(
@@ -53,9 +54,9 @@ def read_ballots(
     choices: Sequence[str] | None = None,
     overvote: str = "skip",
     keep_blank: bool = False,
+    complete: bool = False,
     rng: RNG = None,
-    complete: Literal[False],
-) -> PartialRankings: ...
+) -> AnyRankings: ...
 def read_ballots(
     path: PathLike,
     *,
@@ -63,8 +64,8 @@ def read_ballots(
     choices: Sequence[str] | None = None,
     overvote: str = "skip",
     keep_blank: bool = False,
+    complete: bool = False,
     rng: RNG = None,
-    complete: bool = True,
 ) -> AnyRankings:
     """Read ranked ballots, which may be incomplete or partly invalid.
 
@@ -75,8 +76,9 @@ def read_ballots(
     ``3=1`` is a tie.
 
     Blank choices ("undervote", "skipped", an empty cell), overvotes and second mentions of a
-    candidate are dropped. Candidates that a ballot does not rank, and ties, are ordered
-    uniformly at random, for each ballot independently, unless ``complete`` is False.
+    candidate are dropped. Ballots without a valid choice are left out, and counted in the
+    `source` of the result. With ``complete=True``, candidates that a ballot does not rank, and
+    ties, are ordered uniformly at random, for each ballot independently.
 
     Parameters
     ----------
@@ -90,16 +92,16 @@ def read_ballots(
     overvote : {"skip", "stop"}
         Whether an overvote is skipped, or ends the ballot.
     keep_blank : bool
-        Whether a ballot without a valid choice counts, as a uniformly random ranking.
-    rng : None, int or numpy.random.Generator
-        Random seed or generator, for ties and for candidates that a ballot does not rank.
+        Whether a ballot without a valid choice counts, as a uniformly random ranking; needs
+        ``complete=True``.
     complete : bool
-        Whether to order tied and unranked candidates. False keeps ties and gaps, and cannot be
-        combined with ``keep_blank``.
+        Whether to order tied and unranked candidates at random.
+    rng : None, int or numpy.random.Generator
+        Random seed or generator, for ``complete=True``.
 
     Returns
     -------
-    rankings : Rankings, or PartialRankings unless complete
+    rankings : Rankings, or PartialRankings if candidates are tied or not ranked
         One row per ballot.
 
     Raises
@@ -109,24 +111,22 @@ def read_ballots(
 
     Examples
     --------
-    >>> read_ballots("tests/samples/cvr.csv", rng=1)
-    Rankings: 4 rankings of 3 items (Ann, Bob, Cy)
-    >>> read_ballots("tests/samples/profile.csv", rng=1)
-    Rankings: 7 rankings of 3 items (Ann, Bob "B" Bee, Cy, jr.)
-    >>> read_ballots("tests/samples/cvr.csv", complete=False).ranks[-1]
+    >>> read_ballots("tests/samples/cvr.csv").ranks[-1]
     array([-1, -1,  0], dtype=int32)
+    >>> print(read_ballots("tests/samples/cvr.csv").source)
+    cvr.csv: 4 rankings of 3 items (ballots, best first; 1 blank ballot left out; 2 overvotes
+    dropped; 2 repeated choices dropped)
+    >>> read_ballots("tests/samples/profile.csv", complete=True, rng=1)
+    Rankings: 7 rankings of 3 items (Ann, Bob "B" Bee, Cy, jr.)
     """
-    if complete:
-        ballots = Ballots(path, Rankings, rng)
-        return read_into(ballots, items, choices, overvote, keep_blank)
-    refuse_blank(keep_blank)
-    partial = Ballots(path, PartialRankings, rng)
-    return read_into(partial, items, choices, overvote, keep_blank)
+    refuse_blank(keep_blank, complete)
+    ballots = Ballots(path, "ballots", complete, rng)
+    return read_into(ballots, items, choices, overvote, keep_blank)
 
 
-def refuse_blank(keep_blank: bool) -> None:
+def refuse_blank(keep_blank: bool, complete: bool) -> None:
     """Refuse to keep blank ballots as partial rankings."""
-    if keep_blank:
+    if keep_blank and not complete:
         raise InputError(
             "a blank ballot cannot be kept as a partial ranking, because it ranks no item",
             remedy=Remedy.OMIT_KEEP_BLANK,
@@ -134,12 +134,12 @@ def refuse_blank(keep_blank: bool) -> None:
 
 
 def read_into(
-    ballots: Ballots[Kind],
+    ballots: Ballots,
     items: Sequence[str] | None,
     choices: Sequence[str] | None,
     overvote: str,
     keep_blank: bool,
-) -> Kind:
+) -> AnyRankings:
     """Read a file of either layout."""
     stop, path = stops(overvote), ballots.path
     if Path(path).suffix.lower() in SHEETS:
@@ -168,13 +168,13 @@ def stops(overvote: str) -> bool:
 
 
 def read_records(
-    ballots: Ballots[Kind],
+    ballots: Ballots,
     rows: Iterator[Row],
     items: Sequence[str] | None,
     choices: Sequence[str] | None,
     stop: bool,
     keep_blank: bool,
-) -> Kind:
+) -> AnyRankings:
     """Read cast vote records."""
     path = ballots.path
     line, header = first_row(path, rows)
@@ -187,12 +187,17 @@ def read_records(
     chosen = array("i")  # the candidates of all ballots, best first, each ballot followed by END
     for line, cells in rows:
         ballot: dict[int, None] = {}  # a set that keeps its order
-        for choice in valid(path, line, cells, columns, stop):
+        choices_made, overvotes = valid(path, line, cells, columns, stop)
+        ballots.overvotes += overvotes
+        for choice in choices_made:
             if items is not None and choice not in index:
                 fail(path, line, f"{choice!r} is not one of the items {few(found)}", value=choice)
             ballot[index.setdefault(choice, len(index))] = None
+        ballots.repeats += len(choices_made) - len(ballot)
         if ballot or keep_blank:
             chosen.extend((*ballot, END))
+        else:
+            ballots.blank += 1
     if not index:
         fail(path, None, "no ballot has a valid choice")
     names = sorted(index) if items is None else found
@@ -221,25 +226,26 @@ def record_scores(chosen: Iterable[int], items: dict[int, int]) -> Iterator[NDAr
 
 def valid(
     path: PathLike, line: int | None, cells: Sequence[Any], columns: Sequence[int], stop: bool
-) -> list[str]:
-    """Return the choices of a ballot that name a candidate, best first.
+) -> tuple[list[str], int]:
+    """Return the choices of a ballot that name a candidate, best first, and its overvotes.
 
     Examples
     --------
     >>> row = ["7", "undervote", "Ann", "overvote", "Bob"]
     >>> valid("a.csv", 2, row, [1, 2, 3, 4], stop=True)
-    ['Ann']
+    (['Ann'], 1)
     """
     if len(cells) <= max(columns):
         fail(path, line, f"the row has {len(cells)} columns, not at least {max(columns) + 1}")
-    found = []
+    found, overvotes = [], 0
     for choice in (cell_text(cells[column]) for column in columns):
         word = choice.lower()
+        overvotes += word == OVERVOTE
         if word == OVERVOTE and stop:
             break
         if word != OVERVOTE and word not in BLANK:
             found.append(choice)
-    return found
+    return found, overvotes
 
 
 def choice_columns(header: Sequence[str]) -> list[int]:

@@ -7,15 +7,16 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.data._blocks import Ballots, Kind
+from fedrank.data._blocks import Ballots
 from fedrank.data._cells import count, first_repeat
 from fedrank.data._text import PathLike, fail
+from fedrank.rankings.partial import AnyRankings
 
 BLT_HEAD = re.compile(r"\d+\s+\d+", re.A)
 MAX_CANDIDATES = 1 << 20
 
 
-def read_blt(ballots: Ballots[Kind], lines: Iterator[tuple[int, str]], keep_blank: bool) -> Kind:
+def read_blt(ballots: Ballots, lines: Iterator[tuple[int, str]], keep_blank: bool) -> AnyRankings:
     """Read the lines of a profile as ballots."""
     path = ballots.path
     line, head = next(lines)
@@ -43,10 +44,13 @@ def read_blt(ballots: Ballots[Kind], lines: Iterator[tuple[int, str]], keep_blan
         votes, *choices = text.split()
         if not choices or choices.pop() != "0":
             fail(path, line, f"{text[:60]!r} does not end with 0: is it cut short?", value=text)
-        row = blt_scores(path, line, choices, n)
+        row, repeats = blt_scores(path, line, choices, n)
         voters = count(path, line, votes, "a count")
+        ballots.repeats += repeats * voters
         if keep_blank or (row > -np.inf).any():
             ballots.add(row, voters)
+        else:
+            ballots.blank += voters
     else:
         fail_unended(path, line)
     rest = list(lines)
@@ -74,9 +78,14 @@ def fail_unended(path: PathLike, line: int) -> NoReturn:
     fail(path, line, "no line '0' ends the ballots: the file is cut short")
 
 
-def blt_scores(path: PathLike, line: int, choices: list[str], n: int) -> NDArray[np.float64]:
-    """Return the scores of one line: minus the position, minus infinity if not ranked."""
-    row = np.full(n, -np.inf)
+def blt_scores(
+    path: PathLike, line: int, choices: list[str], n: int
+) -> tuple[NDArray[np.float64], int]:
+    """Return the scores of one line, and how many choices are repeated.
+
+    A score is minus the position, and minus infinity if the candidate is not ranked.
+    """
+    row, repeats = np.full(n, -np.inf), 0
     for place, choice in enumerate(choices):
         for part in () if choice == "-" else choice.split("="):
             item = count(path, line, part, "a candidate")
@@ -84,4 +93,6 @@ def blt_scores(path: PathLike, line: int, choices: list[str], n: int) -> NDArray
                 fail(path, line, f"candidate {item} is not one of 1..{n}", value=item)
             if row[item - 1] == -np.inf:
                 row[item - 1] = -place
-    return row
+            else:
+                repeats += 1
+    return row, repeats

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from fedrank._random import RNG
 from fedrank.data._blocks import Blocks, by_scores
 from fedrank.data._cells import Row, first_repeat, first_row, numbers, table_rows
-from fedrank.data._text import PathLike, fail
+from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import Rankings
+from fedrank.rankings.source import Note, Source
 
 GENE_WORDS = ("gene", "symbol", "ensembl", "entrez", "hugo", "probe")
+TIES = {"index": "ties of {} broken by gene order", "random": "ties of {} broken at random"}
 SAMPLE_WORDS = ("sample", "file", "patient", "barcode", "aliquot", "case", "cell")
 
 
@@ -40,7 +42,8 @@ def read_expression(
         Where the genes are. By default where more of ``genes`` are found. Without ``genes``,
         the name of the first column decides ("gene", "symbol": rows; "sample", "file": columns).
     ties : {"index", "random", "error"}
-        Whether equal values are ordered by item, ordered at random, or an error.
+        Whether equal values are ordered by item, ordered at random, or an error. The `source` of
+        the result counts the rankings with ties.
     rng : None, int or numpy.random.Generator
         Random seed or generator, for ``ties="random"``.
 
@@ -80,7 +83,7 @@ def rank_genes(
     if genes_in not in (None, "rows", "columns"):
         raise InputError(f'genes_in must be "rows" or "columns", not {genes_in!r}', value=genes_in)
     wanted = None if genes is None else gene_list(genes)
-    blocks = Blocks(path, by_scores(ties, rng))
+    blocks, tied = Blocks(path, by_scores(ties, rng)), 0
     names: list[str] = []
     corner, columns, rows = split_header(path, lines)
     side = genes_in or (side_by_corner(path, corner) if wanted is None else None)
@@ -90,6 +93,7 @@ def rank_genes(
         chosen = positions(path, wanted, columns)
         for name, values in rows:
             names.append(name)
+            tied += has_ties(values[chosen])
             blocks.add(values[chosen])
         if side is None:
             side_by_genes(path, wanted, columns, names)
@@ -104,8 +108,29 @@ def rank_genes(
         wanted = columns if wanted is None else wanted
         chosen = positions(path, wanted, columns)
         for values in matrix:
+            tied += has_ties(values[chosen])
             blocks.add(values[chosen])
-    return Rankings._trusted(blocks.ranks(), tuple(wanted))
+    broken = Note(tied, "ranking", TIES.get(ties, ""))
+    source = Source(
+        files=(str(shown_name(path)),),
+        rankings=blocks.rows,
+        items=len(wanted),
+        kind="scores",
+        how="expression, highest best",
+        notes=(broken,) if tied else (),
+    )
+    return Rankings._trusted(blocks.ranks(), tuple(wanted), source)
+
+
+def has_ties(values: NDArray[np.float64]) -> bool:
+    """Return whether a value occurs twice.
+
+    Examples
+    --------
+    >>> has_ties(np.array([1.0, 2.0, 1.0]))
+    True
+    """
+    return len(np.unique(values)) < len(values)
 
 
 def split_header(

@@ -1,15 +1,19 @@
 """One file with the rankings of many parties; a column names the party of each row."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
-from typing import Any, Literal, overload
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fedrank._random import RNG
 from fedrank.data import tables
-from fedrank.data._blocks import Ballots, Kind
+from fedrank.data._blocks import Ballots
 from fedrank.data._cells import Row, cell_text, first_row
+from fedrank.data._options import Declared, layout_of, one_of
 from fedrank.data._text import PathLike, fail
-from fedrank.data.auto import is_expression
 from fedrank.data.ballots import (
     MAX_COLUMNS_LISTED,
     choice_columns,
@@ -22,9 +26,10 @@ from fedrank.data.ballots import (
 from fedrank.data.expression import GENE_WORDS, rank_genes
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
-from fedrank.rankings.partial import PartialRankings
+from fedrank.rankings.partial import AnyRankings
+from fedrank.rankings.source import Note
 
-LAYOUTS = ("ballots", "expression", *tables.KINDS)
+LAYOUTS = ("ballots", "expression", "ranks", "orders", "scores")
 
 
 class Grouped:
@@ -41,8 +46,10 @@ class Grouped:
 
     Attributes
     ----------
-    parties : dict of str to list of int
-        Row numbers of each party, filled in by `rows`.
+    parties : dict of str to int
+        The number of each party, in order of first appearance; filled in by `rows`.
+    owners : list of int
+        The number of the party of each row that counts; filled in by `rows`.
     """
 
     def __init__(self, path: PathLike, by: str, lines: Iterator[Row]) -> None:
@@ -61,7 +68,8 @@ class Grouped:
         self.header = names[:column] + names[column + 1 :]
         self.first = self.others(first[1])
         self.lines = chain([first], lines)
-        self.parties: dict[str, list[int]] = {}
+        self.parties: dict[str, int] = {}
+        self.owners: list[int] = []
 
     def others(self, cells: list[Any]) -> list[Any]:
         """Return the cells of a row without the party's."""
@@ -70,7 +78,6 @@ class Grouped:
     def rows(self, counts: Callable[[Row], object] | None = None) -> Iterator[Row]:
         """Yield the header and the rows that count, and note the party of each row."""
         yield 1, self.header
-        number = 0
         for line, cells in self.lines:
             party = cell_text(cells[self.column]) if self.column < len(cells) else ""
             if not party:
@@ -80,47 +87,32 @@ class Grouped:
                     f"the cell in column {self.by!r} is empty",
                     remedy="enter the name of the party",
                 )
+            number = self.parties.setdefault(party, len(self.parties))
             row = (line, self.others(cells))
             if counts is None or counts(row):
-                self.parties.setdefault(party, []).append(number)
-                number += 1
+                self.owners.append(number)
                 yield row
 
 
-@overload
 def read_groups(
     path: PathLike,
     by: str,
     *,
     layout: str | None = None,
+    best: str | None = None,
+    id_columns: str | Iterable[str] = (),
+    items_in: str | None = None,
+    header: bool | None = None,
+    decimal: str = ".",
+    complete: bool = False,
     rng: RNG = None,
-    complete: Literal[True] = True,
     **options: Any,
-) -> dict[str, Rankings]: ...
-@overload
-def read_groups(
-    path: PathLike,
-    by: str,
-    *,
-    layout: str | None = None,
-    rng: RNG = None,
-    complete: Literal[False],
-    **options: Any,
-) -> dict[str, PartialRankings]: ...
-def read_groups(
-    path: PathLike,
-    by: str,
-    *,
-    layout: str | None = None,
-    rng: RNG = None,
-    complete: bool = True,
-    **options: Any,
-) -> dict[str, Rankings] | dict[str, PartialRankings]:
+) -> dict[str, AnyRankings]:
     """Read a table in which one column names the party that holds each row.
 
     Without that column, the table must be cast vote records, an expression table with one sample
-    per row, or a plain table of ranks, orders or scores. The rankings of all parties together
-    are those that the layout's own reader returns for the table without the column.
+    per row, or a plain table of ranks, orders or scores with one ranking per row. The rankings of
+    all parties together are those that `read` returns for the table without the column.
 
     Parameters
     ----------
@@ -129,18 +121,30 @@ def read_groups(
     by : str
         Name of the column.
     layout : {"ballots", "expression", "ranks", "orders", "scores"}, optional
-        What the rows contain; by default guessed as in `read`.
-    rng : None, int or numpy.random.Generator
-        Random seed or generator, for ties and gaps.
+        What the rows contain; by default recognised where it is certain, as in `read`.
+    best : {"low", "high"}, optional
+        Whether the lowest or the highest number is best. Scores need it.
+    id_columns : str or sequence of str
+        Columns that are no items.
+    items_in : {"columns"}, optional
+        The items are in the columns. Say it where a column of numbers that looks like an id is an
+        item.
+    header : {True}, optional
+        The first row is a header, since it names the column.
+    decimal : {".", ","}
+        The decimal sign.
     complete : bool
-        Whether to order ties and gaps at random. False keeps them, for ballots only.
+        Whether to order ties and gaps at random, which `source` of the results then counts.
+    rng : None, int or numpy.random.Generator
+        Random seed or generator, for ``complete=True``.
     **options
-        Options of `read_ballots`, `read_expression` or `read_table`, according to the layout.
+        Options of `read_ballots` or `read_expression`; each one implies the layout.
 
     Returns
     -------
-    parties : dict of str to Rankings, or to PartialRankings unless complete
-        The rankings of each party that has any, in order of first appearance.
+    parties : dict of str to Rankings, or to PartialRankings if items are tied or not ranked
+        The rankings of each party that has any, in order of first appearance. Their `source` is
+        the whole file, and counts the parties that have none.
 
     Raises
     ------
@@ -149,60 +153,78 @@ def read_groups(
 
     Examples
     --------
-    >>> parties = read_groups("tests/samples/cvr.csv", by="Precinct", rng=1)
+    >>> parties = read_groups("tests/samples/cvr.csv", by="Precinct")
     >>> {party: len(rankings) for party, rankings in parties.items()}
     {'Orono': 2, 'Bangor': 2}
+    >>> print(parties["Orono"].source)
+    cvr.csv: 4 rankings of 3 items (ballots, best first; column Precinct names the clients; 1 blank
+    ballot left out; 2 overvotes dropped; 2 repeated choices dropped)
     """
-    with tables.open_table(path) as lines:
+    one_of("layout", layout, LAYOUTS)
+    one_of("items_in", items_in, ("columns",))
+    if header is False:
+        raise InputError("header must not be False: the column of the parties has a name")
+    layout = layout_of(layout, options)
+    declared = Declared(layout, best, id_columns, items_in, None, decimal, by)  # type: ignore[arg-type]
+    with tables.open_table(path, decimal) as lines:
         table = Grouped(path, by, lines)
-        if layout is None:
-            layout, found = guess(table)
-            options = found | options
-        if not complete:
-            if layout != "ballots":
-                fail(path, None, f"ties and gaps can be kept for ballots only, not for {layout}")
-            refuse_blank(options.get("keep_blank", False))
-            partial = ballots(Ballots(path, PartialRankings, rng), table, **options)
-            return {party: partial[mine] for party, mine in table.parties.items()}
+        layout = declared.layout
+        if layout is None and choice_columns(table.header):
+            layout = "ballots"
         if layout == "ballots":
-            rankings = ballots(Ballots(path, Rankings, rng), table, **options)
+            refuse_blank(options.get("keep_blank", False), complete)
+            records = Ballots(path, "ballots", complete, rng)
+            rankings = ballots(records, table, **options)
+            rows = np.arange(len(rankings))
         elif layout == "expression":
             rankings = expression(table, rng=rng, **options)
-        elif layout in tables.KINDS:
-            opened = tables.split_header(path, table.rows())
-            rankings = tables.from_rows(path, opened, layout, rng=rng, **options)
+            rows = np.arange(len(rankings))
         else:
-            raise InputError(
-                f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}", value=layout
-            )
-    return {party: rankings[mine] for party, mine in table.parties.items()}
+            found = tables.read_rows(path, table.rows(), declared)
+            rankings, rows = tables.completed(found.rankings, complete, rng), found.rows
+    return by_party(table, rankings, rows)
 
 
-def guess(table: Grouped) -> tuple[str, dict[str, Any]]:
-    """Return the layout and its options, judged by the header and the first row."""
-    first = [cell_text(cell) for cell in table.first]
-    if choice_columns(table.header):
-        return "ballots", {}
-    if first and is_expression(table.header, first):
-        return "expression", {}
-    indexed = table.header[:1] == [""] and len(table.header) > 1
-    kind, base = tables.guess(first[indexed:])
-    return kind, {"base": base}
+def by_party(
+    table: Grouped, rankings: AnyRankings, rows: NDArray[np.intp]
+) -> dict[str, AnyRankings]:
+    """Divide rankings among the parties of the rows that they are from."""
+    owner = np.array(table.owners)[rows]
+    names = list(table.parties)
+    parts = {party: np.flatnonzero(owner == number) for party, number in table.parties.items()}
+    empty = Note(
+        sum(not part.size for part in parts.values()), "client", "{} without a ranking left out"
+    )
+    source = rankings.source
+    if source is not None:
+        how = f"{source.how}; column {table.by.strip()} names the clients"
+        notes = (*source.notes, empty) if empty.count else source.notes
+        source = replace(source, how=how, notes=notes)
+    whole = type(rankings)._trusted(rankings.ranks, rankings.item_labels, source)
+    return {party: whole[parts[party]] for party in names if parts[party].size}
 
 
 def ballots(
-    records: Ballots[Kind],
+    records: Ballots,
     table: Grouped,
     items: Sequence[str] | None = None,
     choices: Sequence[str] | None = None,
     overvote: str = "skip",
     keep_blank: bool = False,
-) -> Kind:
+) -> AnyRankings:
     """Read cast vote records; blank ones belong to no party, unless ``keep_blank`` is True."""
     stop = stops(overvote)
     columns = find_columns(table.path, 1, table.header, choices)
-    rows = table.rows(lambda row: keep_blank or valid(table.path, *row, columns, stop))
-    return read_records(records, rows, items, choices, stop, keep_blank)
+
+    def counts(row: Row) -> bool:
+        made, overvotes = valid(table.path, *row, columns, stop)
+        if made or keep_blank:
+            return True
+        records.blank += 1
+        records.overvotes += overvotes
+        return False
+
+    return read_records(records, table.rows(counts), items, choices, stop, keep_blank)
 
 
 def expression(

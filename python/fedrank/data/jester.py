@@ -11,8 +11,9 @@ import numpy as np
 
 from fedrank.data._blocks import Blocks, by_scores
 from fedrank.data._cells import SHEETS, Row, csv_rows, numbers, raw_rows, table_rows
-from fedrank.data._text import PathLike, fail
+from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.rankings.complete import Rankings
+from fedrank.rankings.source import Note, Source
 
 UNRATED = 99
 MAX_RATING = 10
@@ -23,7 +24,8 @@ def read_jester(paths: PathLike | Iterable[PathLike]) -> Rankings:
     """Read the Jester ratings of the people who rated every joke.
 
     The first column counts a person's ratings. The other columns contain the ratings, from -10
-    to 10, and 99 for unrated. People with an unrated joke are left out. The higher rating ranks
+    to 10, and 99 for unrated. People with an unrated joke are left out, and counted in the `source`
+    of the result. The higher rating ranks
     first, and equal ratings rank by joke number, as in the paper: nothing is random.
 
     Parameters
@@ -49,6 +51,7 @@ def read_jester(paths: PathLike | Iterable[PathLike]) -> Rankings:
            [0, 1, 2]], dtype=int32)
     """
     width = None
+    incomplete = tied = 0
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     blocks = Blocks(listed[0] if listed else "", by_scores("index", None))
     for path in listed:
@@ -65,14 +68,28 @@ def read_jester(paths: PathLike | Iterable[PathLike]) -> Rankings:
                     f"the first column says that {cells[0]} jokes are rated, but {rated.sum()} "
                     "are: is the row cut short, or is this not a Jester file?",
                 )
+            incomplete += not rated.all()
             if rated.all():
                 wrong = row[1:][np.abs(row[1:]) > MAX_RATING]
                 if wrong.size:
                     fail(path, line, f"rating {wrong[0]} is not in -10..10", value=float(wrong[0]))
+                tied += len(np.unique(row[1:])) < len(row) - 1
                 blocks.add(row[1:])
     if not blocks.rows or width is None:
         fail(blocks.path, None, "no person in the file rated every joke")
-    return Rankings._trusted(blocks.ranks(), tuple(range(1, width)))
+    notes = (
+        Note(incomplete, "rater", "{} with an unrated joke left out"),
+        Note(tied, "ranking", "ties of {} broken by joke number"),
+    )
+    source = Source(
+        files=tuple(str(shown_name(path)) for path in listed),
+        rankings=blocks.rows,
+        items=width - 1,
+        kind="scores",
+        how="ratings, highest best",
+        notes=tuple(note for note in notes if note.count),
+    )
+    return Rankings._trusted(blocks.ranks(), tuple(range(1, width)), source)
 
 
 def rating_rows(path: PathLike) -> Iterator[Row]:

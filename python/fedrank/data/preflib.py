@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._random import RNG
-from fedrank.data._blocks import Ballots, Kind
+from fedrank.data._blocks import Ballots
 from fedrank.data._cells import count, first_repeat
 from fedrank.data._text import PathLike, fail, text_lines
 from fedrank.rankings.complete import Rankings
-from fedrank.rankings.partial import AnyRankings, PartialRankings
+from fedrank.rankings.partial import AnyRankings
 
 KINDS = ("soc", "soi", "toc", "toi")
 GROUP = r"\s*(?:\{[\s\d,]*\}|\d+)\s*"
+KEY = re.compile(r"#\s*(?:DATA TYPE|NUMBER ALTERNATIVES|ALTERNATIVE NAME \d+):", re.ASCII)
+"""A line that only the header of a PrefLib file has."""
 ORDER = re.compile(f"{GROUP}(?:,{GROUP})*", re.ASCII)
 
 
@@ -32,33 +34,29 @@ class Head(NamedTuple):
 
 
 @overload
-def read_preflib(
-    path: PathLike, *, rng: RNG = None, complete: Literal[True] = True
-) -> Rankings: ...
+def read_preflib(path: PathLike, *, complete: Literal[True], rng: RNG = None) -> Rankings: ...
 @overload
-def read_preflib(
-    path: PathLike, *, rng: RNG = None, complete: Literal[False]
-) -> PartialRankings: ...
-def read_preflib(path: PathLike, *, rng: RNG = None, complete: bool = True) -> AnyRankings:
+def read_preflib(path: PathLike, *, complete: bool = False, rng: RNG = None) -> AnyRankings: ...
+def read_preflib(path: PathLike, *, complete: bool = False, rng: RNG = None) -> AnyRankings:
     """Read an ordinal PrefLib file: soc, soi, toc or toi.
 
     The first line distinguishes the layout since 2022 (``# KEY: value``) from the one before.
     A line that counts for k voters gives k rankings. Items in braces are tied, and items not
-    named come last. Each ballot orders both uniformly at random and independently, unless
-    ``complete`` is False.
+    named are not ranked. With ``complete=True``, each ballot orders both uniformly at random and
+    independently.
 
     Parameters
     ----------
     path : str or path
         The file, perhaps gzipped, in UTF-8 or Latin-1.
-    rng : None, int or numpy.random.Generator
-        Random seed or generator, for the order of tied and unranked items.
     complete : bool
-        Whether to order tied and unranked items. False keeps ties and gaps.
+        Whether to order tied and unranked items at random.
+    rng : None, int or numpy.random.Generator
+        Random seed or generator, for ``complete=True``.
 
     Returns
     -------
-    rankings : Rankings, or PartialRankings unless complete
+    rankings : Rankings, or PartialRankings if items are tied or not ranked
         One row per voter, in the file's order, labelled with the alternatives' names.
 
     Raises
@@ -68,18 +66,13 @@ def read_preflib(path: PathLike, *, rng: RNG = None, complete: bool = True) -> A
 
     Examples
     --------
-    >>> read_preflib("tests/samples/small.toi", rng=1)
-    Rankings: 6 rankings of 4 items (Ann, Bob, Cy, Dée)
-    >>> read_preflib("tests/samples/small.toi", complete=False)
+    >>> read_preflib("tests/samples/small.toi")
     PartialRankings: 6 rankings of 4 items (Ann, Bob, Cy, Dée)
+    >>> print(read_preflib("tests/samples/small.toi", complete=True, rng=1).source)
+    small.toi: 6 rankings of 4 items (orders, best first; ties and gaps of 6 rankings completed at
+    random)
     """
-    if complete:
-        return read_orders(path, Ballots(path, Rankings, rng))
-    return read_orders(path, Ballots(path, PartialRankings, rng))
-
-
-def read_orders(path: PathLike, ballots: Ballots[Kind]) -> Kind:
-    """Read the orders of a file as ballots."""
+    ballots = Ballots(path, "orders", complete, rng)
     with text_lines(path) as lines:
         first = next(lines)
         split = since_2022 if first[1].startswith("#") else before_2022

@@ -1,120 +1,134 @@
-"""Plain tables of ranks, orders or scores, with a header of labels."""
+"""Plain tables of ranks, scores or orders, and long tables of them."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal, overload
 
 from fedrank._random import RNG
-from fedrank.data._blocks import Blocks, by_scores
-from fedrank.data._cells import (
-    Row,
-    first_repeat,
-    first_row,
-    is_number,
-    need,
-    numbers,
-    table_rows,
-)
+from fedrank.data._cells import Row, need, table_rows
+from fedrank.data._grid import Choices, Grid, load
+from fedrank.data._header import named, with_corner, with_header
+from fedrank.data._long import read_long
+from fedrank.data._matrix import Read, from_matrix
+from fedrank.data._options import TABLES, Declared, one_of
+from fedrank.data._orders import read_orders
+from fedrank.data._recognise import LONG, recognise, refuse_decimals
 from fedrank.data._text import PathLike, fail
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
+from fedrank.rankings.partial import AnyRankings, PartialRankings
 
-KINDS = ("ranks", "orders", "scores")
-
-
-class Table(NamedTuple):
-    """A header, the first row, and all rows, which can be iterated over once."""
-
-    header: list[str]
-    first: list[Any]
-    rows: Iterator[Row]
+PARQUET = (".parquet", ".pq")
+MAX_QUESTIONS = 3  # questions that follow each other about one table
 
 
+@overload
 def read_table(
-    path: PathLike, *, kind: str = "ranks", base: int = 0, ties: str = "random", rng: RNG = None
-) -> Rankings:
-    """Read a CSV, TSV, spreadsheet or Parquet file with a header and one ranking per row.
+    path: PathLike,
+    *,
+    layout: str | None = None,
+    best: str | None = None,
+    id_columns: str | Iterable[str] = (),
+    items_in: str | None = None,
+    header: bool | None = None,
+    decimal: str = ".",
+    complete: Literal[True],
+    rng: RNG = None,
+) -> Rankings: ...
+@overload
+def read_table(
+    path: PathLike,
+    *,
+    layout: str | None = None,
+    best: str | None = None,
+    id_columns: str | Iterable[str] = (),
+    items_in: str | None = None,
+    header: bool | None = None,
+    decimal: str = ".",
+    complete: bool = False,
+    rng: RNG = None,
+) -> AnyRankings: ...
+def read_table(
+    path: PathLike,
+    *,
+    layout: str | None = None,
+    best: str | None = None,
+    id_columns: str | Iterable[str] = (),
+    items_in: str | None = None,
+    header: bool | None = None,
+    decimal: str = ".",
+    complete: bool = False,
+    rng: RNG = None,
+) -> AnyRankings:
+    """Read a table of ranks, scores or orders: CSV, TSV, a spreadsheet or Parquet.
+
+    Without options, only what is certain is read: orders of labels, and ranks under a header of
+    item names of which every row is a permutation of ``0..n-1`` or ``1..n`` (or every column, if
+    the first column names the items). The whole file decides. Everything else is refused, and the
+    error lists the options of each possible reading. Lines that begin with ``#`` are comments.
 
     Parameters
     ----------
     path : str or path
-        The file; text may be gzipped. A first column without a name is an index, and skipped.
-    kind : {"ranks", "orders", "scores"}
-        What the rows contain. Ranks and scores: one number per item, and the header contains
-        the labels. Orders: the labels, best first, under any header ("1st", "2nd").
-    base : {0, 1}
-        The best rank, for ``kind="ranks"``.
-    ties : {"random", "index", "error"}
-        Whether equal scores are ordered at random, ordered by column, or an error, for
-        ``kind="scores"``.
+        The file; text may be gzipped.
+    layout : {"ranks", "scores", "orders", "long"}, optional
+        What the table contains. Ranks: one number per item, the lowest best; equal numbers are
+        ties. Scores: one number per item. Orders: labels or item numbers, best first. Long: three
+        columns, for the ranking, the item, and its rank or score.
+    best : {"low", "high"}, optional
+        Whether the lowest or the highest number is best. Scores need it. Alone, it means scores.
+    id_columns : str or sequence of str
+        Columns that are no items. Without a header, their numbers from 1.
+    items_in : {"rows", "columns"}, optional
+        Whether the items are in the rows or in the columns.
+    header : bool, optional
+        Whether the first row is a header.
+    decimal : {".", ","}
+        The decimal sign.
+    complete : bool
+        Whether to order ties and gaps at random, which `source` of the result then counts.
     rng : None, int or numpy.random.Generator
-        Random seed or generator, for ``ties="random"``.
+        Random seed or generator, for ``complete=True``.
 
     Returns
     -------
-    rankings : Rankings
-        One ranking per row of the table.
+    rankings : Rankings, or PartialRankings if items are tied or not ranked
+        The rankings, with their `source`.
 
     Raises
     ------
     fedrank.exceptions.InputError
-        If a row is not a ranking, or the header is missing.
+        If the table can be read in several ways, or a cell is invalid.
 
     Examples
     --------
-    >>> read_table("tests/samples/ranks.csv", base=1).ranks
+    >>> read_table("tests/samples/ranks.csv").ranks
     array([[0, 1, 2],
            [2, 0, 1]], dtype=int32)
-    >>> read_table("tests/samples/orders.csv", kind="orders").items
-    ('ann', 'bob', 'cy')
+    >>> print(read_table("tests/samples/scores.tsv", best="high").source)
+    scores.tsv: 2 rankings of 3 items (scores, highest best)
     """
-    if kind not in KINDS:
-        raise InputError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}", value=kind)
-    with open_table(path) as lines:
-        return from_rows(path, split_header(path, lines), kind, base, ties, rng)
+    one_of("layout", layout, TABLES)
+    declared = Declared(layout, best, id_columns, items_in, header, decimal)  # type: ignore[arg-type]
+    with open_table(path, decimal) as rows:
+        found = read_rows(path, rows, declared).rankings
+    return completed(found, complete, rng)
 
 
-def from_rows(
-    path: PathLike, table: Table, kind: str, base: int = 0, ties: str = "random", rng: RNG = None
-) -> Rankings:
-    """Rank the rows of a table."""
-    check_header(path, table.header, table.first, kind)
-    orders = Orders()
-    rank = {
-        "ranks": lambda block: Rankings(np.array(block), None, base).ranks,
-        "orders": orders.rank,
-        "scores": by_scores(ties, rng),
-    }
-    blocks = Blocks(path, rank[kind])
-    for line, cells in table.rows:
-        text = kind != "orders" and line is not None
-        blocks.add(numbers(path, line, cells) if text else cells, line)
-    ranks = blocks.ranks()
-    return Rankings._trusted(ranks, orders.labels if kind == "orders" else tuple(table.header))
-
-
-class Orders:
-    """Ranks blocks of orders; the labels are those of the first order."""
-
-    def __init__(self) -> None:
-        self.labels: tuple[Hashable, ...] | None = None
-
-    def rank(self, block: list[Any]) -> NDArray[np.int32]:
-        """Return the ranks of a block."""
-        rankings = Rankings.from_orders(block, self.labels)
-        self.labels = rankings.item_labels
-        return rankings.ranks
+def completed(rankings: AnyRankings, complete: bool, rng: RNG) -> AnyRankings:
+    """Order ties and gaps at random if the caller asks for it."""
+    if complete and isinstance(rankings, PartialRankings):
+        return rankings.complete(rng)
+    return rankings
 
 
 @contextmanager
-def open_table(path: PathLike) -> Iterator[Iterator[Row]]:
+def open_table(path: PathLike, decimal: str = ".") -> Iterator[Iterator[Row]]:
     """Yield the rows of a text, spreadsheet or Parquet file, the header first."""
-    if Path(path).suffix.lower() in (".parquet", ".pq"):
+    if Path(path).suffix.lower() in PARQUET:
         polars = need("polars", "reading a Parquet file")
         try:
             frame = polars.read_parquet(Path(path).read_bytes())
@@ -122,56 +136,93 @@ def open_table(path: PathLike) -> Iterator[Iterator[Row]]:
             fail(path, None, f"this is not a readable Parquet file ({error})")
         yield ((None, list(row)) for row in chain([frame.columns], frame.iter_rows()))
     else:
-        with table_rows(path) as rows:
+        with table_rows(path, decimal) as rows:
             yield rows
 
 
-def split_header(path: PathLike, lines: Iterator[Row]) -> Table:
-    """Separate the header from the rows; an index column without a name is left out."""
-    _, header = first_row(path, lines)
-    first = next(lines, None)
-    if first is None:
-        fail(path, None, "the table has no rows below the header")
-    skipped = 1 if header[0] == "" and len(header) > 1 else 0
-    rows = whole_rows(path, chain([first], lines), len(header), skipped)
-    return Table(header[skipped:], first[1][skipped:], rows)
+def read_rows(path: PathLike, rows: Iterator[Row], declared: Declared) -> Read:
+    """Read the rows of a table as declared, or as is certain."""
+    grid = load(path, rows, declared)
+    if Path(path).suffix.lower() in PARQUET or declared.by is not None:
+        grid = named(with_corner(grid))  # the columns certainly have names
+    try:
+        return read_grid(grid)
+    except InputError as error:
+        error.choices = working(grid, error.choices)
+        raise
 
 
-def whole_rows(path: PathLike, rows: Iterator[Row], width: int, skipped: int) -> Iterator[Row]:
-    """Yield the rows without the index; each must be as wide as the header."""
-    for line, cells in rows:
-        if len(cells) != width:
-            fail(path, line, f"the row has {len(cells)} columns, but the header has {width}")
-        yield line, cells[skipped:]
+def read_grid(grid: Grid) -> Read:
+    """Read a table as declared, or as is certain; refuse it otherwise."""
+    declared = grid.declared
+    if declared.layout == "orders" or (declared.layout is None and has_texts(grid)):
+        return read_orders(grid)
+    grid = with_header(grid).without(declared.id_columns)
+    if declared.layout == "long":
+        return read_long(grid)
+    if declared.layout == "scores" and declared.best is None:
+        refuse_scores(grid)
+    matrix = recognise(grid)
+    skipped = (*declared.id_columns, *matrix.skipped)
+    return from_matrix(grid, replace(matrix, skipped=skipped))
 
 
-def guess(row: Sequence[object]) -> tuple[str, int]:
-    """Return what a table contains, judged by its first row, and the best rank.
+def working(grid: Grid, choices: Choices, depth: int = MAX_QUESTIONS) -> Choices:
+    """Return the choices with which the table is really read.
 
-    Examples
-    --------
-    >>> guess(["2", "1", "3"]), guess(["2", "2", "7"]), guess(["ann", "bob"])
-    (('ranks', 1), ('scores', 0), ('orders', 0))
+    A choice that leads to another question is replaced by the answers to it.
     """
-    cells = [str(cell) for cell in row]
-    if not all(map(is_number, cells)):
-        return "orders", 0
-    values = np.sort(np.array(cells, dtype=np.float64))
-    for base in (0, 1):
-        if np.array_equal(values, np.arange(base, base + len(cells))):
-            return "ranks", base
-    return "scores", 0
+    found: Choices = []
+    for meaning, options in choices:
+        declared = replace(Declared(**options), by=grid.declared.by)
+        try:
+            read_grid(grid.declare(declared))
+        except InputError as error:
+            more = working(grid, error.choices, depth - 1) if depth else []
+            found += [(f"{meaning}; {text}", chosen) for text, chosen in more]
+        else:
+            found.append((meaning, options))
+    unique = {
+        str(sorted(options.items(), key=str)): (text, options) for text, options in found[::-1]
+    }
+    return list(unique.values())[::-1]
 
 
-def check_header(path: PathLike, header: list[str], row: list[Any], kind: str) -> None:
-    """Refuse a first line that is data and not a header."""
-    if kind == "orders":
-        if sorted(header) == sorted(map(str, row)):
-            fail(path, 1, "the first line looks like an order", remedy="put a header above it")
-        return
-    twice = first_repeat(header)
-    counted = header in ([str(i + k) for i in range(len(header))] for k in (0, 1))
-    if all(map(is_number, header)) and not counted:
-        fail(path, 1, "the first line contains numbers", remedy="put a header of labels above it")
-    if twice is not None:
-        fail(path, 1, f"item labels must differ, but {twice!r} is given twice", value=twice)
+def has_texts(grid: Grid) -> bool:
+    """Return whether a table consists of texts below its first row; refuse a mixture."""
+    below = grid.rows(1) if len(grid.lines) > 1 and not grid.headed else grid
+    if grid.declared.header is not False and not grid.headed:
+        names = [grid.text(0, column) for column in range(len(grid.names))]
+        below = replace(below, names=names)
+    below = below.without(grid.declared.id_columns)
+    words, numbers = below.of_kind("text", "mixed"), below.of_kind("number")
+    for column in words:
+        found = below.first_text([column])
+        if found is not None:
+            refuse_decimals(grid, below.text(*found))
+    if numbers and len(words) > 1 and not below.of_kind("mixed"):
+        refuse_mixture(below)
+    return bool(words) and not numbers
+
+
+def refuse_mixture(grid: Grid) -> None:
+    """Refuse columns of texts beside columns of numbers."""
+    declared = list(grid.declared.id_columns)
+    words = [grid.names[column] for column in grid.of_kind("text")]
+    numbers = [grid.names[column] for column in grid.of_kind("number")]
+    choices: Choices = []
+    if len(numbers) > 1 or len(grid.names) > 3:
+        orders = {"layout": "orders", "id_columns": declared + numbers}
+        choices.append(("orders of labels, best first", orders))
+    if len(numbers) > 1:
+        choices.append(("one number per item", {"id_columns": declared + words}))
+    if len(grid.names) == 3:
+        choices.append(LONG)
+    grid.refuse("some columns contain texts, and others numbers", choices)
+
+
+def refuse_scores(grid: Grid) -> None:
+    """Refuse scores of which it is not said whether the highest or the lowest is best."""
+    texts = {"high": "the highest score is best", "low": "the lowest score is best (p-values)"}
+    choices: Choices = [(text, {"best": best}) for best, text in texts.items()]
+    grid.refuse("it is not declared which scores are best", choices)

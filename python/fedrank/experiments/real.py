@@ -236,7 +236,7 @@ def cached(
 
 def regions(paths: list[Path]) -> list[Rankings]:
     """Read Sushi: one client per region, samples in file order."""
-    return list(data.read_sushi(paths[0], paths[1]).values())
+    return [Rankings(each) for each in data.read_sushi(paths[0], paths[1]).values()]
 
 
 FIGURES: tuple[Real, ...] = (
@@ -284,7 +284,7 @@ FIGURES: tuple[Real, ...] = (
         "maine",
         "Algorithms 1 to 3 on Maine 2018, governor's primary",
         ("Maine_06122018_DemocraticPrimaryforGovernor.csv",),
-        lambda paths: data.read_ballots(paths[0], rng=0),
+        lambda paths: data.read_ballots(paths[0], complete=True, rng=0),
         clients=50,
         dealt=True,
         steps=24,

@@ -19,6 +19,7 @@ from fedrank.rankings.combine import align_all
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.labelled import Labelled
 from fedrank.rankings.partial import AnyRankings, PartialRankings, as_partial
+from fedrank.rankings.source import Source
 from fedrank.schemes import Borda, Lehmer
 from fedrank.schemes.base import MAX_SAMPLES
 from fedrank.transport.inprocess import InProcess
@@ -124,7 +125,7 @@ def federate(
         else as_client(client, each, Rankings)
         for client, each in zip(ids_of(roster, given), given, strict=True)
     ]
-    sources = tuple(getattr(each, "source", None) for each in data)
+    sources = tuple(each.source for each in data)
     data = check_clients(data, roster)
     if any(isinstance(each, PartialRankings) for each in data):
         data = [as_partial(each) for each in data]
@@ -139,9 +140,10 @@ def federate(
     transport = InProcess(study, data, seed, secure, lost)
     result = Driver(study, transport, secure, min_survivors, seed, run=0).conduct()
     note = "; ".join(filter(None, [result.note, never_dropped(lost, result)])) or None
-    shared = sources[0] if len({str(each) for each in sources}) == 1 else None
-    differ = shared is None and any(each is not None for each in sources)
-    return replace(result, note=note, source=shared, sources=sources if differ else None)
+    differ = len({str(each) for each in sources}) > 1
+    return replace(
+        result, note=note, source=Source.merge(sources), sources=sources if differ else None
+    )
 
 
 def named_clients(

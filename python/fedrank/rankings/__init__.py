@@ -2,5 +2,6 @@
 
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import PartialRankings
+from fedrank.rankings.source import Note, Source
 
-__all__ = ["PartialRankings", "Rankings"]
+__all__ = ["Note", "PartialRankings", "Rankings", "Source"]

@@ -10,6 +10,7 @@ from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.labelled import Labelled
 from fedrank.rankings.partial import AnyRankings, PartialRankings, as_partial
+from fedrank.rankings.source import Source
 
 Kind = TypeVar("Kind", bound=Labelled)
 Name = int | str
@@ -43,7 +44,8 @@ def concat(parts: Iterable[AnyRankings], kind: type[Labelled] = Rankings) -> Any
     aligned = align_all(dict(enumerate(given)), "part")
     ranks = np.concatenate([each.ranks for each in aligned])
     made: type[AnyRankings] = PartialRankings if partial else Rankings
-    return made._trusted(ranks, aligned[0].item_labels)
+    source = Source.merge(each.source for each in given)
+    return made._trusted(ranks, aligned[0].item_labels, source)
 
 
 def align_all(parties: Mapping[Name, Kind], word: str = "client") -> list[Kind]:

@@ -10,6 +10,7 @@ from fedrank import _core
 from fedrank._random import RNG
 from fedrank._validation import as_array, as_list, check_items, few, plural, read_only, whole
 from fedrank.exceptions import InputError
+from fedrank.rankings.source import Note, Source
 
 if TYPE_CHECKING:
     from fedrank.rankings.complete import Rankings
@@ -22,17 +23,24 @@ Rows: TypeAlias = slice | Sequence[int] | Sequence[bool] | NDArray[Any]
 class Labelled:
     """Rows of ``n`` labelled items: the base of `Rankings` and `PartialRankings`."""
 
-    __slots__ = ("_items", "_ranks")
+    __slots__ = ("_items", "_ranks", "_source")
 
     _ranks: NDArray[np.int32]
     _items: tuple[Hashable, ...] | None
+    _source: Source | None
 
     @classmethod
-    def _trusted(cls, ranks: NDArray[np.int32], items: tuple[Hashable, ...] | None = None) -> Self:
+    def _trusted(
+        cls,
+        ranks: NDArray[np.int32],
+        items: tuple[Hashable, ...] | None = None,
+        source: Source | None = None,
+    ) -> Self:
         """Wrap a C-ordered ``int32`` matrix that is known to be valid, without checking it."""
         rankings = cls.__new__(cls)
         rankings._ranks = read_only(ranks)
         rankings._items = items
+        rankings._source = source
         return rankings
 
     @property
@@ -49,6 +57,14 @@ class Labelled:
     def item_labels(self) -> tuple[Hashable, ...] | None:
         """Labels of the items; None if none were given."""
         return self._items
+
+    @property
+    def source(self) -> Source | None:
+        """What was read from which file, in words; None if the rankings are not from a file.
+
+        Parts of these rankings have the same source. Equality ignores it.
+        """
+        return self._source
 
     @property
     def n(self) -> int:
@@ -127,7 +143,7 @@ class Labelled:
         labels = check_items(labels, self.n)
         index = {label: i for i, label in enumerate(self._items)}
         columns = [index[label] for label in labels]
-        return self._trusted(np.ascontiguousarray(self._ranks[:, columns]), labels)
+        return self._trusted(np.ascontiguousarray(self._ranks[:, columns]), labels, self._source)
 
     @classmethod
     def concat(cls, parts: "Iterable[Rankings | PartialRankings]") -> "Rankings | PartialRankings":
@@ -206,7 +222,9 @@ class Labelled:
                 remedy="leave such rows out, or select more items",
             )
         scores = np.where(kept < 0, np.nan, -kept.astype(np.float64))
-        return self._trusted(_core.levels(np.ascontiguousarray(scores)), labels)
+        left = Note(self.n - len(labels), "item", "{} left out")
+        source = self._source and self._source.note(left)
+        return self._trusted(_core.levels(np.ascontiguousarray(scores)), labels, source)
 
     def common_items(self, *others: "Labelled") -> tuple[Hashable, ...]:
         """Return the labels that these and all other rankings have, in the order of these.
@@ -247,7 +265,7 @@ class Labelled:
             raise IndexError(
                 "an index selects whole rankings: use a row, a slice, a mask or a list of rows"
             )
-        return self._trusted(np.ascontiguousarray(picked), self._items)
+        return self._trusted(np.ascontiguousarray(picked), self._items, self._source)
 
     def __iter__(self) -> Iterator[NDArray[np.int32]]:
         return iter(self._ranks)
@@ -262,7 +280,10 @@ class Labelled:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy goes through the constructor, so that it is checked and read-only too.
-        return type(self), (np.array(self._ranks), self._items)
+        return type(self), (np.array(self._ranks), self._items), self._source
+
+    def __setstate__(self, source: Source | None) -> None:
+        self._source = source
 
     __hash__ = None  # type: ignore[assignment]  # equality is by value, and arrays have no hash
 

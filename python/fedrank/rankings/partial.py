@@ -65,6 +65,7 @@ class PartialRankings(Labelled):
         scores = np.where(positions < 0, np.nan, -positions.astype(np.float64))
         self._ranks = read_only(levels_of(np.ascontiguousarray(scores)))
         self._items = None if items is None else check_items(items, self.n)
+        self._source = ranks.source if isinstance(ranks, Labelled) else None
 
     @classmethod
     def from_orders(
@@ -167,6 +168,8 @@ class PartialRankings(Labelled):
     def complete(self, rng: RNG = None) -> Rankings:
         """Order tied items at random, and put the items not ranked last, in random order.
 
+        The `source` of the result says how many rankings chance completed.
+
         Parameters
         ----------
         rng : None, int or numpy.random.Generator
@@ -183,7 +186,10 @@ class PartialRankings(Labelled):
                [1, 0, 2]], dtype=int32)
         """
         scores = np.where(self._ranks < 0, -np.inf, -self._ranks.astype(np.float64))
-        return Rankings.from_scores(scores, self._items, ties="random", rng=rng)
+        completed = Rankings.from_scores(scores, self._items, ties="random", rng=rng)
+        if self._source is not None:
+            completed._source = self._source.complete(count_open(self._ranks))
+        return completed
 
     def twins(self) -> Rankings:
         """Return two complete rankings per partial one: all first twins, then all second twins.
@@ -199,10 +205,23 @@ class PartialRankings(Labelled):
         array([[1, 0, 2, 3],
                [1, 0, 3, 2]], dtype=int32)
         """
-        return Rankings._trusted(_core.twins(self._ranks), self._items)
+        return Rankings._trusted(_core.twins(self._ranks), self._items, self._source)
 
 
 AnyRankings: TypeAlias = Rankings | PartialRankings
+
+
+def count_open(levels: NDArray[np.int32]) -> int:
+    """Count the rows whose order is open: with tied items, or at least two that are not ranked.
+
+    Examples
+    --------
+    >>> count_open(np.array([[0, 1, -1], [0, 0, 1], [0, -1, -1]], dtype=np.int32))
+    2
+    """
+    # Levels have no holes, so a row has as many as its highest one says.
+    levels_used = levels.max(axis=1, initial=-1) + 1 + (levels < 0).any(axis=1)
+    return int((levels_used < levels.shape[1]).sum())
 
 
 def levels_of(scores: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -235,7 +254,7 @@ def as_partial(rankings: ArrayLike) -> PartialRankings:
     if isinstance(rankings, PartialRankings):
         return rankings
     if isinstance(rankings, Rankings):
-        return PartialRankings._trusted(rankings.ranks, rankings.item_labels)
+        return PartialRankings._trusted(rankings.ranks, rankings.item_labels, rankings.source)
     return PartialRankings(rankings)
 
 

@@ -1,0 +1,118 @@
+"""Whether the first row of a table is its header."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedrank._validation import plural
+from fedrank.data._grid import MISSING, Grid
+from fedrank.data._text import fail
+from fedrank.data._words import are_positions, is_position
+
+
+def with_header(grid: Grid) -> Grid:
+    """Separate the header of a table of numbers, or refuse to guess where it is unclear.
+
+    A first row is certainly a header if it has names, and no number, above the columns of numbers.
+    It may lack the cell above the names of the rows: R writes it so.
+    """
+    grid = with_corner(grid)
+    check_widths(grid)
+    if grid.headed:
+        return grid
+    declared = grid.declared.header
+    if declared is not None:
+        return named(grid) if declared else grid
+    if len(grid.lines) == 1:
+        fail(grid.path, None, "the table has no rows below the header")
+    below = grid.rows(1)
+    columns = below.of_kind("number", "mixed") or below.of_kind("text", "blank")
+    top = [grid.text(0, column).lower() for column in columns]
+    if not np.isnan(grid.values[0, columns]).all() or all(cell in MISSING for cell in top):
+        problem = "the first row contains numbers: it may be a header, or a ranking"
+        grid.refuse(problem, CHOICES)
+    return named(grid)
+
+
+CHOICES = [
+    ("the first row is a header of names", {"header": True}),
+    ("there is no header: the first row is data", {"header": False}),
+]
+
+
+def with_corner(grid: Grid) -> Grid:
+    """Add the empty name of a first column of texts, which R leaves out."""
+    width = len(grid.names)
+    short = not grid.headed and grid.widths[0] == width - 1 and (grid.widths[1:] == width).all()
+    if not short or len(grid.lines) == 1 or grid.declared.header is False:
+        return grid
+    if grid.rows(1).kinds[0] != "text":
+        return grid
+    values, codes = grid.values.copy(), grid.codes.copy()
+    values[0], codes[0] = np.roll(values[0], 1), np.roll(codes[0], 1)
+    widths = grid.widths.copy()
+    widths[0] = width
+    return replace(grid, values=values, codes=codes, widths=widths)
+
+
+def check_widths(grid: Grid) -> None:
+    """Refuse a row that has more or fewer cells than the first one."""
+    wrong = np.flatnonzero(grid.widths != grid.widths[0])
+    if wrong.size:
+        row, width = int(wrong[0]), int(grid.widths[0])
+        fail(
+            grid.path,
+            grid.lines[row],
+            f"the row has {plural(int(grid.widths[row]), 'column')}, but the first row has {width}",
+            value=int(grid.widths[row]),
+        )
+
+
+def named(grid: Grid) -> Grid:
+    """Take the names of the columns from the first row."""
+    if len(grid.lines) == 1:
+        fail(grid.path, None, "the table has no rows below the header")
+    names = [grid.text(0, column) for column in range(len(grid.names))]
+    return replace(grid.rows(1), names=names, headed=True)
+
+
+def with_order_header(grid: Grid) -> Grid:
+    """Separate the header of a table of orders, or refuse to guess where it is unclear.
+
+    A first row is certainly a header if it names positions ("1st", "2nd"), or if all other rows,
+    at least two, are orders of the same items and none of these is in the first row.
+    """
+    declared = grid.declared.header
+    if grid.headed:
+        return grid
+    if declared is not None:
+        return named(grid) if declared else grid
+    if len(grid.lines) == 1:
+        grid.refuse("the only row may be a header, or an order", CHOICES[1:])
+    codes, labels = grid.labelled()
+    below = codes[1:]
+    top = [labels[code] for code in codes[0]]
+    words = [code for code, name in zip(codes[0], top, strict=True) if is_position(name)]
+    if are_positions(top):
+        words = codes[0].tolist()
+    new = not np.isin(words, below).any()
+    if len(words) > 1 and len(set(words)) == len(words) and new:
+        return named(grid)
+    several = len(below) > 1  # one order would share its items with itself
+    if all(top) and several and same_items(below) and not np.isin(codes[0], below).any():
+        return named(grid)
+    return grid.refuse("the first row may be a header, or an order like those below it", CHOICES)
+
+
+def same_items(codes: NDArray[np.int32]) -> bool:
+    """Return whether every row contains the same labels, each once, and no empty cell.
+
+    Examples
+    --------
+    >>> same_items(np.array([[2, 1], [1, 2]])), same_items(np.array([[2, 1], [1, 0]]))
+    (True, False)
+    """
+    ordered = np.sort(codes, axis=1)
+    different = (np.diff(ordered, axis=1) > 0).all()
+    return bool(different and (ordered == ordered[0]).all() and (ordered > 0).all())

@@ -1,0 +1,113 @@
+"""Long tables: one row per ranking and item, with the rank or the score."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedrank.data._blocks import MAX_CELLS
+from fedrank.data._grid import Grid
+from fedrank.data._matrix import HIGH, LOW, Matrix, Read, from_matrix
+from fedrank.data._orders import as_items
+from fedrank.data._text import fail
+from fedrank.data._words import ITEM_WORDS, RANKING_WORDS, VALUE_WORDS, is_id
+
+
+def read_long(grid: Grid) -> Read:
+    """Read a table of three columns: the ranking, the item, and its rank or score."""
+    if len(grid.names) != 3:
+        fail(
+            grid.path,
+            None,
+            f"a long table has three columns (ranking, item, rank or score), not {len(grid.names)}",
+            value=len(grid.names),
+            remedy="say which columns to skip",
+        )
+    ranking, item, value = roles(grid)
+    wrong = grid.first_text([value])
+    if wrong is not None:
+        word = grid.text(*wrong)
+        fail(grid.path, grid.lines[wrong[0]], f"{word!r} is not a number", value=word)
+    codes, labels = grid.labelled()
+    for column, what in ((ranking, "ranking"), (item, "item")):
+        blank = np.flatnonzero(codes[:, column] == 0)
+        if blank.size:
+            fail(grid.path, grid.lines[blank[0]], f"the row names no {what}")
+    used, first = np.unique(codes[:, ranking], return_index=True)
+    row_of = {int(used[i]): row for row, i in enumerate(np.argsort(first))}
+    names, items = as_items([labels[code] for code in np.unique(codes[:, item])])
+    place = {name: i for i, name in enumerate(names)}
+    if len(row_of) * len(names) > MAX_CELLS:
+        problem = f"{len(row_of)} rankings of {len(names)} items are too many for the memory"
+        fail(grid.path, None, problem, value=len(row_of))
+    rows = np.array([row_of[int(code)] for code in codes[:, ranking]])
+    columns = np.array([place[labels[code]] for code in codes[:, item]])
+    check_pairs(grid, rows * len(names) + columns, codes[:, item], labels)
+    values = np.full((len(row_of), len(names)), np.nan)
+    values[rows, columns] = grid.values[:, value]
+    counted = are_counted(values)
+    if grid.declared.best is None and not counted:
+        options = [(text, {"best": o["best"]}) for text, o in CHOICES]
+        grid.refuse("the numbers of a ranking are not a permutation", options)
+    layout = "ranks" if grid.declared.best is None else "scores"
+    empty = int(np.isnan(grid.values[:, value]).sum())
+    form = f"long table of {grid.names[ranking]}, {grid.names[item]}, {grid.names[value]}"
+    matrix = Matrix(layout, values, items, [], empty, grid.declared.id_columns, form)
+    return Read(from_matrix(grid, matrix).rankings, np.array([], dtype=np.intp))
+
+
+CHOICES = [("the highest number is best", HIGH), ("the lowest number is best", LOW)]
+
+
+def roles(grid: Grid) -> tuple[int, int, int]:
+    """Return the columns of the ranking, the item and the number.
+
+    The header shows them, or else the contents: the number is in the only column of numbers.
+    Otherwise they are in this order.
+    """
+    words = [name.lower() for name in grid.names] if grid.headed else [""] * 3
+    numbers = grid.of_kind("number")
+    tests = (
+        [c for c, word in enumerate(words) if word in RANKING_WORDS or is_id(grid.names[c])],
+        [c for c, word in enumerate(words) if word in ITEM_WORDS],
+        [c for c, word in enumerate(words) if word in VALUE_WORDS and c in numbers],
+    )
+    found = [some[0] if len(some) == 1 else None for some in tests]
+    if found[2] is None and len(numbers) == 1:
+        found[2] = numbers[0]
+    chosen = [column for column in found if column is not None]
+    if len(set(chosen)) < len(chosen):
+        return 0, 1, 2
+    rest = iter(column for column in range(3) if column not in chosen)
+    if found[2] is None and 2 not in chosen:
+        found[2] = 2
+        rest = iter(column for column in range(2) if column not in chosen)
+    ranking, item, value = (next(rest) if column is None else column for column in found)
+    return ranking, item, value
+
+
+def check_pairs(
+    grid: Grid, pairs: NDArray[np.int64], items: NDArray[np.int32], labels: list[str]
+) -> None:
+    """Refuse an item that a ranking has twice."""
+    order = np.argsort(pairs, kind="stable")
+    again = order[1:][pairs[order[1:]] == pairs[order[:-1]]]
+    if again.size:
+        row = int(again.min())
+        label = labels[items[row]]
+        problem = f"the ranking has item {label!r} more than once"
+        fail(grid.path, grid.lines[row], problem, value=label)
+
+
+def are_counted(values: NDArray[np.float64]) -> bool:
+    """Return whether the numbers of each row are a permutation, from one base in all rows.
+
+    Examples
+    --------
+    >>> are_counted(np.array([[2.0, 1.0, np.nan], [3.0, 1.0, 2.0]]))
+    True
+    >>> are_counted(np.array([[2.0, 1.0], [0.0, 1.0]]))
+    False
+    """
+    ordered = np.sort(values, axis=1)  # NaN last
+    base = ordered[:, :1].min()
+    counted = np.arange(values.shape[1]) + base
+    return bool(base in (0, 1) and (np.isnan(ordered) | (ordered == counted)).all())

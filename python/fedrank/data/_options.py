@@ -1,0 +1,194 @@
+"""What a caller declares about a file, and which options belong to which layout."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fedrank.exceptions import InputError
+
+TABLES = ("ranks", "scores", "orders", "long")
+"""Layouts of tables that are read alike."""
+
+LAYOUTS = (*TABLES, "preflib", "sushi", "jester", "ballots", "expression")
+"""All layouts."""
+
+OWNERS = {
+    "genes": "expression",
+    "genes_in": "expression",
+    "ties": "expression",
+    "items": "ballots",
+    "choices": "ballots",
+    "overvote": "ballots",
+    "keep_blank": "ballots",
+}
+"""The layout that each option of a single reader belongs to."""
+
+USERS = {
+    "best": ("ranks", "scores", "long"),
+    "id_columns": TABLES,
+    "items_in": ("ranks", "scores"),
+    "header": TABLES,
+    "decimal": TABLES,
+}
+"""The layouts that each option of tables is for."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a caller says about a table; None is for what the whole file must show.
+
+    Examples
+    --------
+    >>> Declared(best="low").layout
+    'scores'
+    >>> Declared(layout="orders", items_in="rows")
+    Traceback (most recent call last):
+        ...
+    fedrank.exceptions.InputError: items_in is for the layouts ranks, scores, not for orders
+    """
+
+    layout: str | None = None
+    best: str | None = None
+    id_columns: tuple[str, ...] = ()
+    items_in: str | None = None
+    header: bool | None = None
+    decimal: str = "."
+    by: str | None = None  # a column names the party of each row, which is a ranking
+
+    def __post_init__(self) -> None:
+        one_of("layout", self.layout, LAYOUTS)
+        one_of("best", self.best, ("low", "high"))
+        one_of("items_in", self.items_in, ("rows", "columns"))
+        if self.header not in (None, True, False):
+            raise InputError(
+                f"header must be True or False, not {self.header!r}", value=self.header
+            )
+        if self.decimal not in (".", ","):
+            raise InputError(
+                f'decimal must be "." or ",", not {self.decimal!r}', value=self.decimal
+            )
+        object.__setattr__(self, "id_columns", as_columns(self.id_columns))
+        if self.layout is None and self.best is not None:
+            object.__setattr__(self, "layout", "scores")
+        for option in self.given():
+            layouts = USERS.get(option)
+            if layouts and self.layout is not None and self.layout not in layouts:
+                raise InputError(
+                    f"{option} is for the layouts {', '.join(layouts)}, not for {self.layout}",
+                    value=getattr(self, option),
+                )
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that are not at their defaults.
+
+        Examples
+        --------
+        >>> Declared(layout="ranks", id_columns="id").given()
+        {'layout': 'ranks', 'id_columns': ['id']}
+        """
+        found: dict[str, Any] = {
+            "layout": self.layout,
+            "best": self.best,
+            "id_columns": list(self.id_columns) or None,
+            "items_in": self.items_in,
+            "header": self.header,
+            "decimal": None if self.decimal == "." else self.decimal,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def one_of(option: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Refuse a value that an option does not have; None is always allowed."""
+    if value is not None and value not in allowed:
+        names = ", ".join(allowed)
+        raise InputError(f"{option} must be one of {names}, not {value!r}", value=value)
+
+
+def as_columns(columns: str | Iterable[object]) -> tuple[str, ...]:
+    """Return the names of columns, of which there may be one.
+
+    Examples
+    --------
+    >>> as_columns("id"), as_columns(["id", 3])
+    (('id',), ('id', '3'))
+    """
+    if isinstance(columns, str):
+        return (columns.strip(),)
+    try:
+        return tuple(str(column).strip() for column in columns)
+    except TypeError:
+        raise InputError(
+            f"id_columns must be names of columns, not {columns!r}", value=columns
+        ) from None
+
+
+def layout_of(layout: str | None, options: Iterable[str]) -> str | None:
+    """Return the layout that options of a single reader imply; refuse them for another layout.
+
+    Examples
+    --------
+    >>> layout_of(None, ["genes"]), layout_of("ranks", [])
+    ('expression', 'ranks')
+    """
+    for option in options:
+        if option not in OWNERS:
+            known = ", ".join([*USERS, *OWNERS])
+            raise InputError(
+                f"there is no option {option!r}; the options are layout, complete, {known}",
+                value=option,
+            )
+        if layout is None:
+            layout = OWNERS[option]
+        if layout != OWNERS[option]:
+            raise InputError(f"{option} is for the layout {OWNERS[option]}, not for {layout}")
+    return layout
+
+
+def check_reading(options: Mapping[str, Any]) -> None:
+    """Check the options of `fedrank.data.read`, before there is a file.
+
+    Raises
+    ------
+    fedrank.exceptions.InputError
+        If an option is unknown, has a wrong value, or is for another layout.
+
+    Examples
+    --------
+    >>> check_reading({"layout": "scores", "best": "high", "complete": True})
+    >>> check_reading({"layout": "votes"})
+    Traceback (most recent call last):
+        ...
+    fedrank.exceptions.InputError: layout must be one of ranks, scores, orders, long, preflib,
+    sushi, jester, ballots, expression, not 'votes'
+    """
+    tables = {name: options[name] for name in USERS if name in options}
+    others = [name for name in options if name not in (*USERS, "layout", "complete")]
+    layout = options.get("layout")
+    one_of("layout", layout, LAYOUTS)
+    Declared(layout=layout_of(layout, others), **tables)
+    for name, value in options.items():
+        kind = TYPES.get(name)
+        if kind == "list" and not is_list(value):
+            raise InputError(f"{name} must be a list of texts, not {value!r}", value=value)
+        if kind == "bool" and not isinstance(value, bool):
+            raise InputError(f"{name} must be true or false, not {value!r}", value=value)
+        if isinstance(kind, tuple):
+            one_of(name, value, kind)
+
+
+TYPES = {
+    "complete": "bool",
+    "keep_blank": "bool",
+    "id_columns": "list",
+    "items": "list",
+    "choices": "list",
+    "overvote": ("skip", "stop"),
+    "genes_in": ("rows", "columns"),
+    "ties": ("index", "random", "error"),
+}
+"""What the values of options are."""
+
+
+def is_list(value: object) -> bool:
+    """Return whether a value is a list of texts."""
+    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)

@@ -1,0 +1,282 @@
+"""How a table of numbers is to be read: as declared, as is certain, or not at all.
+
+The whole file decides. What can be read in two ways is refused, with the options that choose.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedrank.data._grid import Choices, Grid
+from fedrank.data._matrix import HIGH, LOW, Matrix, are_ranks, number_choices, perm_base
+from fedrank.data._text import fail
+from fedrank.data._words import are_long, are_positions, is_id
+from fedrank.exceptions import Remedy
+
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.A)
+LONG: tuple[str, dict[str, Any]] = ("one row per ranking and item", {"layout": "long"})
+MIN_COUNTED_ROWS = 3  # rows from which increasing whole numbers may number them
+
+
+def recognise(grid: Grid) -> Matrix:
+    """Find the ranks or scores of a table whose header and declared ids are separated."""
+    refuse_texts(grid)
+    names = names_column(grid)
+    numbers = [c for c in range(len(grid.names)) if c != names]
+    if not numbers or (len(numbers) == 1 and names is None and grid.declared.layout is None):
+        fail(
+            grid.path,
+            None,
+            "the table has one column, so its layout is unclear",
+            remedy=Remedy.NAME_LAYOUT,
+        )
+    refuse_ids(grid, numbers)
+    if names is None:
+        refuse_bare(grid, numbers)
+    values = grid.values[:, numbers]
+    settled = grid.declared.items_in or ("columns" if grid.declared.by is not None else None)
+    side = settled or side_of(grid, names, values)
+    if settled and grid.declared.layout is None:
+        check_side(grid, names, values)
+    if side == "columns":
+        refuse_bare(grid, numbers)
+        if grid.declared.items_in is None and names is None:
+            refuse_counted(grid, numbers)
+    return matrix_of(grid, names, numbers, side)
+
+
+def matrix_of(grid: Grid, names: int | None, numbers: list[int], side: str) -> Matrix:
+    """Return the matrix of a table whose reading is settled."""
+    layout = grid.declared.layout or "ranks"
+    values = grid.values[:, numbers]
+    empty = int(np.isnan(values).sum())
+    columns = [grid.names[column] for column in numbers]
+    if side == "columns":
+        skipped = () if names is None else (grid.names[names] or "without a name",)
+        items = tuple(columns) if grid.headed else None
+        check_labels(grid, items, "column")
+        return Matrix(layout, values, items, grid.lines, empty, skipped)
+    rows = None
+    if names is not None:
+        rows = tuple(grid.text(row, names) for row in range(len(grid.lines)))
+        check_labels(grid, rows, "row")
+    turned = np.ascontiguousarray(values.T)
+    return Matrix(layout, turned, rows, [], empty, form="items in rows")
+
+
+def names_column(grid: Grid) -> int | None:
+    """Return the first column if it names the rows: by texts, or by numbers under no name."""
+    unnamed = grid.headed and grid.names[0] == "" and len(grid.names) > 1
+    return 0 if grid.kinds[0] == "text" or unnamed else None
+
+
+def side_of(grid: Grid, names: int | None, values: NDArray[np.float64]) -> str:
+    """Return where the items are, "rows" or "columns", if it is certain."""
+    layout = grid.declared.layout
+    if layout == "scores" and names is None:
+        return "columns"
+    across, down = perm_base(values) is not None, perm_base(values.T) is not None
+    if names is not None and down:
+        labels = [grid.text(row, names) for row in range(len(grid.lines))]
+        down = len(set(labels)) == len(labels)
+    if layout != "scores":
+        if across != down and (across or names is not None):
+            return "columns" if across else "rows"
+        if layout is not None and names is None and not down:
+            return "columns"
+        if layout is None and not down:
+            refuse_numbers(grid, names, values)
+    return refuse_sides(grid, names, across, down)
+
+
+def refuse_sides(grid: Grid, names: int | None, across: bool, down: bool) -> NoReturn:
+    """Refuse a table whose items may be in the rows or in the columns."""
+    name = "" if names is None else grid.names[names]
+    shown = repr(name) if name else "1, which has no name,"
+    problem = f"column {shown} may name the items, or the rankings"
+    options: dict[str, Any] = {}
+    if grid.declared.layout != "scores" and down:
+        options = {"layout": "ranks"}
+        problem = "both the rows and the columns are complete rankings"
+        if not across:
+            problem = "the columns are complete rankings, and the rows are not"
+    sides = sides_of(grid, names, both=True)
+    grid.refuse(problem, [(text, options | side) for text, side in sides])
+
+
+def check_side(grid: Grid, names: int | None, values: NDArray[np.float64]) -> None:
+    """Refuse numbers that are not certainly ranks on the declared side."""
+    turned = grid.declared.items_in == "rows"
+    if perm_base(values.T if turned else values) is None:
+        refuse_numbers(grid, names, values)
+
+
+def sides_of(grid: Grid, names: int | None, both: bool = False) -> Choices:
+    """Return where the items can be, and the options that say so."""
+    if grid.declared.items_in is not None:
+        where = {"columns": "one ranking per row", "rows": "one ranking per column"}
+        return [(where[grid.declared.items_in], {"items_in": grid.declared.items_in})]
+    if grid.declared.by is not None or (names is None and not both):
+        return [("one ranking per row", {})]
+    rows = {"items_in": "rows"}
+    if names is None or not grid.names[names]:
+        columns: dict[str, Any] = {"items_in": "columns"}
+    else:
+        columns = {"id_columns": [*grid.declared.id_columns, grid.names[names]]}
+    return [("one ranking per row", columns), ("one ranking per column", rows)]
+
+
+def extra_columns(values: NDArray[np.float64]) -> list[int]:
+    """Return the columns without which every row is a permutation.
+
+    Examples
+    --------
+    >>> extra_columns(np.array([[17.0, 1.0, 2.0], [18.0, 2.0, 1.0]]))
+    [0]
+    """
+    n = values.shape[1] - 1
+    sums = values.sum(axis=1, keepdims=True)
+    if n < 2:  # one number is always a permutation
+        return []
+    found: list[int] = []
+    for base in (0, 1):
+        # What is left of the sum of a row is the number in the extra column.
+        left = sums - (n * base + n * (n - 1) // 2)
+        fits = np.flatnonzero((values == left).all(axis=0))
+        found += [int(c) for c in fits if perm_base(np.delete(values, c, axis=1)) == base]
+    return found
+
+
+def refuse_numbers(grid: Grid, names: int | None, values: NDArray[np.float64]) -> NoReturn:
+    """Refuse numbers that are not certainly ranks, with the readings that apply."""
+    numbers = [c for c in range(len(grid.names)) if c != names]
+    choices: Choices = []
+    if names is None:
+        for column in extra_columns(values):
+            name = grid.names[numbers[column]]
+            text = f"ranks, the lowest is best; column {name} is no item"
+            choices.append((text, {"id_columns": [*grid.declared.id_columns, name]}))
+    for text, side in sides_of(grid, names):
+        matrix = values.T if "items_in" in side and side["items_in"] == "rows" else values
+        choices += [(f"{what}, {text}", o | side) for what, o in number_choices(matrix)]
+    if are_long(grid.names):
+        choices.append(LONG)
+    problem = "the numbers are not certainly ranks: not every row is a permutation"
+    if np.isnan(values).any():
+        problem = "the numbers are not certainly ranks: cells are empty"
+    grid.refuse(problem, choices)
+
+
+def refuse_texts(grid: Grid) -> None:
+    """Refuse cells that are not numbers, unless they are in a first column of names."""
+    allowed = [0] if grid.kinds[0] == "text" else []
+    columns = [c for c in range(len(grid.names)) if c not in allowed]
+    found = grid.first_text(columns) if columns else None
+    if found is None:
+        return
+    row, column = found
+    word = grid.text(row, column)
+    refuse_decimals(grid, word)
+    ids = [*grid.declared.id_columns, grid.names[column]]
+    name = grid.names[column]
+    remedy = "correct the cell, or leave it empty"
+    if grid.kinds[column] == "text" and grid.headed and name:
+        long: Choices = [LONG] if len(grid.names) == 3 else []
+        grid.refuse(
+            f"column {name!r} contains texts, such as {word!r}",
+            [(f"column {name} is no item", {"id_columns": ids}), *long],
+            line=grid.lines[row],
+            value=word,
+        )
+    fail(grid.path, grid.lines[row], f"{word!r} is not a number", value=word, remedy=remedy)
+
+
+def refuse_decimals(grid: Grid, word: str) -> None:
+    """Refuse a number with a decimal comma, unless it is declared."""
+    if DECIMAL_COMMA.fullmatch(word) and grid.declared.decimal == ".":
+        choice = ("the comma is the decimal sign", {"decimal": ","})
+        grid.refuse(f"{word!r} is not a number with a decimal point", [choice])
+
+
+def refuse_ids(grid: Grid, numbers: Sequence[int]) -> None:
+    """Refuse a column of numbers whose name says that it numbers or names the rows."""
+    if not grid.headed:
+        return
+    ids = [grid.names[column] for column in numbers if is_id(grid.names[column])]
+    if ids:
+        shown = ", ".join(map(repr, ids))
+        word = "column" if len(ids) == 1 else "columns"
+        long: Choices = [LONG] if are_long(grid.names) else []
+        grid.refuse(
+            f"{word} {shown} may be no item, by the name",
+            [*skipping(grid, ids), *long],
+            remedy="if it is an item, rename it",
+        )
+
+
+def skipping(grid: Grid, ids: list[str]) -> Choices:
+    """Return the choice to skip some columns."""
+    text = f"{'column' if len(ids) == 1 else 'columns'} {', '.join(ids)} skipped"
+    return [(text, {"id_columns": [*grid.declared.id_columns, *ids]})]
+
+
+def refuse_bare(grid: Grid, numbers: Sequence[int]) -> None:
+    """Refuse numbers that nothing says are ranks: without a header of item names."""
+    if grid.declared.layout is not None:
+        return
+    positions = grid.headed and are_positions([grid.names[column] for column in numbers])
+    if grid.headed and not positions:
+        return
+    problem = "there is no header of item names"
+    if positions:
+        problem = "the header names positions: the numbers may be ranks, or items"
+    values = grid.values[:, list(numbers)]
+    choices: Choices = []
+    known = values[~np.isnan(values)]
+    if (known == np.floor(known)).all():
+        choices.append(("item numbers, best first", {"layout": "orders"}))
+    if are_ranks(known):
+        choices.append(("the rank of each item, the lowest is best", {"layout": "ranks"}))
+    choices += [
+        ("scores, the highest is best", dict(HIGH)),
+        ("scores, the lowest is best", dict(LOW)),
+    ]
+    grid.refuse(problem, choices)
+
+
+def refuse_counted(grid: Grid, numbers: list[int]) -> None:
+    """Refuse a column of numbers that may number the rows."""
+    values = grid.values[:, numbers]
+    if len(numbers) < 2:
+        return
+    first = values[:, 0]
+    suspects = []
+    if perm_base(values) is None:
+        suspects = extra_columns(values)
+        whole = bool((first == np.floor(first)).all())
+        if len(first) >= MIN_COUNTED_ROWS and whole and bool((np.diff(first) > 0).all()):
+            suspects.append(0)
+    elif len(first) == 1 and len(numbers) > 2 and perm_base(values[:, 1:]) is not None:
+        suspects.append(0)
+    if suspects:
+        name = grid.names[numbers[suspects[0]]]
+        like = {"layout": grid.declared.layout or "ranks", "items_in": "columns"}
+        item = ("it is an item like the others", like)
+        grid.refuse(f"column {name!r} may number the rows", [*skipping(grid, [name]), item])
+
+
+def check_labels(grid: Grid, labels: tuple[str, ...] | None, what: str) -> None:
+    """Refuse items that have no name, or share one."""
+    seen: set[str] = set()
+    for place, label in enumerate(labels or (), 1):
+        line = grid.lines[place - 1] if what == "row" else None
+        if not label:
+            problem = f"{what} {place} has no name, but each item needs one"
+            fail(grid.path, line, problem, remedy="enter the name of the item")
+        if label in seen:
+            problem = f"item labels must differ, but {label!r} is given twice"
+            fail(grid.path, line, problem, value=label)
+        seen.add(label)

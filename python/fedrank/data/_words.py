@@ -1,0 +1,104 @@
+"""Names of columns that mean something: ids, positions, the parts of a long table."""
+
+import re
+from collections.abc import Sequence
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text.
+
+    Examples
+    --------
+    >>> sorted(word_set("b a"))
+    ['a', 'b']
+    """
+    return frozenset(text.split())
+
+
+IDS = word_set(
+    "id ids uid uuid guid pid index idx no nr num number row key voter user patient sample "
+    "respondent participant subject person case ballot name names weight weights count counts "
+    "record customer judge rater #"
+)
+"""Names of columns that number or name the rows."""
+
+ID_ENDS = word_set("id ids uid index idx no nr num number key name weight count #")
+"""Last words of such names: voter id, patient number."""
+
+TOKENS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|#|[^\W\d_]+")
+
+ORDINALS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|best|worst|last|winner"
+POSITION = re.compile(
+    rf"(?:\d+(?:st|nd|rd|th)|{ORDINALS})"
+    r"(?:[\s_.-]*(?:place|position|pos|rank|choice|preference|pref))?"
+    r"|(?:rank|place|position|pos|choice|preference|pref)[\s_.#-]*\d+",
+    re.I | re.A,
+)
+
+RANKING_WORDS = IDS | word_set("ranking list region group who reviewer expert")
+ITEM_WORDS = word_set(
+    "item items candidate gene product option movie film alternative label title joke song symbol"
+)
+VALUE_WORDS = word_set(
+    "rank score position pos place rating value stars points level grade p pvalue p-value time"
+)
+"""Names of the columns of a long table."""
+
+
+def is_id(name: str) -> bool:
+    """Return whether a column of this name may number or name the rows.
+
+    Examples
+    --------
+    >>> [is_id(name) for name in ("id", "PatientID", "voter_id", "userid", "#", "Case No")]
+    [True, True, True, True, True, True]
+    >>> [is_id(name) for name in ("ann", "P1", "sample 7", "ID2", "idaho", "Nora")]
+    [False, False, False, False, False, False]
+    """
+    words = [word.lower() for word in TOKENS.findall(name)]
+    if not words:
+        return False
+    if len(words) > 1:
+        return words[-1] in ID_ENDS or (words[0] in ("id", "#") and not words[1].isdigit())
+    return words[0] in IDS or (words[0].endswith("id") and words[0][:-2] in IDS)
+
+
+def is_position(name: str) -> bool:
+    """Return whether a column of this name contains what has one position in each ranking.
+
+    Examples
+    --------
+    >>> [is_position(name) for name in ("1st", "rank1", "place 2", "first choice", "pos_1")]
+    [True, True, True, True, True]
+    >>> is_position("ann"), is_position("P1")
+    (False, False)
+    """
+    return POSITION.fullmatch(name.strip()) is not None
+
+
+def are_positions(names: Sequence[str]) -> bool:
+    """Return whether all names are positions; counted numbers are, above a table of names.
+
+    Examples
+    --------
+    >>> are_positions(["1st", "2nd"]), are_positions(["1", "2"]), are_positions(["2", "1"])
+    (True, True, False)
+    """
+    counted = any(
+        list(names) == [str(i + base) for i in range(len(names))] and len(names) > 1
+        for base in (0, 1)
+    )
+    return bool(names) and (counted or all(map(is_position, names)))
+
+
+def are_long(names: Sequence[str]) -> bool:
+    """Return whether the names of three columns are those of a long table.
+
+    Examples
+    --------
+    >>> are_long(["voter", "item", "rank"]), are_long(["ann", "bob", "cy"])
+    (True, False)
+    """
+    words = [name.lower() for name in names]
+    kinds = (RANKING_WORDS, ITEM_WORDS, VALUE_WORDS)
+    return len(names) == 3 and sum(any(word in kind for word in words) for kind in kinds) > 1

@@ -1,0 +1,246 @@
+"""What is read is declared or certain: no file is read reversed, or with an id as an item."""
+
+from itertools import product
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fedrank import PartialRankings, data
+from fedrank.exceptions import InputError
+from fedrank.rankings.partial import as_partial
+from helpers.readings import CASES
+
+IDS = [case.name for case in CASES]
+
+
+def same_orders(votes, orders):
+    """Return whether rankings are those of the orders, whose ties are lists."""
+    expected = PartialRankings.from_orders(orders, items=votes.items)
+    return as_partial(votes).ranks.tolist() == expected.ranks.tolist()
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_a_file_is_read_as_declared(write, case):
+    votes = data.read(write("votes.csv", case.text), **case.options)
+    assert same_orders(votes, case.orders)
+    assert len(votes) == len(case.orders)
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_a_file_is_refused_unless_it_is_certain(write, case):
+    path = write("votes.csv", case.text)
+    if case.certain:
+        assert same_orders(data.read(path), case.orders)
+        return
+    with pytest.raises(InputError) as caught:
+        data.read(path)
+    error = caught.value
+    lines = case.text.splitlines()
+    assert [line.partition(": ")[0] for line in error.shown] == ["line 1", "line 2"]
+    assert lines[0].replace(",", ", ").replace(";", ", ") in str(error)
+    # Every choice that is offered works, and one of them is right.
+    read = [data.read(path, **options) for _, options in error.choices]
+    labelled = [votes for votes in read if same_labels(votes, case)]
+    right = [votes for votes in labelled if same_orders(votes, case.orders)]
+    assert right
+
+
+def same_labels(votes, case):
+    return set(votes.items) == {
+        label
+        for order in case.orders
+        for each in order
+        for label in (each if isinstance(each, list) else [each])
+    }
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_no_option_alone_makes_an_id_an_item(write, case):
+    ids = set(case.options.get("id_columns", ())) | {"patient", "gene", "runner", "voter"}
+    path = write("votes.csv", case.text)
+    layouts = (None, "ranks", "scores", "orders", "long")
+    for layout, best, header in product(layouts, (None, "low", "high"), (None, True)):
+        try:
+            votes = data.read(path, layout=layout, best=best, header=header)
+        except InputError:
+            continue
+        assert not ids & set(map(str, votes.items))
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "problem"),
+    [
+        ("a,b\n1,2\n2,1\n", {}, "both the rows and the columns are complete rankings"),
+        ("a,b,c\n1,1,1\n2,2,2\n", {}, "the columns are complete rankings, and the rows are not"),
+        ("a,b,c\n1,1,1\n2,2,2\n", {"layout": "ranks"}, "the columns are complete rankings"),
+        ("1,2,3\n3,1,2\n", {}, "the first row contains numbers"),
+        ("1,2,3\n3,1,2\n", {"header": False}, "there is no header of item names"),
+        ("gene,1,2\nA,1,2\nB,2,1\n", {}, "the first row contains numbers"),
+        ("a,b\nb,a\na,b\n", {}, "the first row may be a header, or an order"),
+        ("rank1,rank2,rank3\n1,2,3\n3,1,2\n", {}, "the header names positions"),
+        ("place 1,place 2\n1,2\n1,2\n", {}, "the header names positions"),
+        ("x,a,b\n3,1,2\n", {}, "column 'x' may number the rows"),
+        ("x,a,b\n0,1,2\n", {}, "column 'x' may number the rows"),
+        ("a,b,c\n1,2,3\n1,,2\n", {}, "cells are empty"),
+        ("a,b,c\n1,2,3\n0,1,2\n", {}, "not every row is a permutation"),
+        ("a,b,c\n1,2,3\n2,3,1\n", {"layout": "scores"}, "not declared which scores are best"),
+        ("s,a,b\nx,5,9\ny,7,2\n", {"best": "low"}, "column 's' may name the items, or the rank"),
+        ("id,a,b\n1,5,9\n", {"best": "low", "items_in": "columns"}, "column 'id' may be no item"),
+        ("PatientID,a,b\n7,1,2\n", {"layout": "ranks"}, "column 'PatientID' may be no item"),
+        ("#,a,b\n7,1,2\n", {"layout": "ranks"}, "begins with #"),
+        ("year,a,b\n2001,1,2\n2005,2,1\n2006,1,2\n", {"layout": "ranks"}, "'year' may number"),
+        ("who,item,rank\nx,a,1\nx,b,2\n", {}, "some columns contain texts, and others numbers"),
+        ("n,t,a,b\n1,x,1,2\n2,y,2,1\n", {}, "column 't' contains texts"),
+        ("x,y,z\nv1,ann,bob\nv2,bob,cy\n", {"header": True}, "column 'x' may name the rows"),
+    ],
+)
+def test_what_can_be_read_in_two_ways_is_refused_with_choices_that_work(
+    write, text, options, problem
+):
+    path = write("votes.csv", text)
+    with pytest.raises(InputError, match=problem) as caught:
+        data.read(path, **options)
+    if "begins with" not in problem:
+        assert caught.value.choices
+        for _, chosen in caught.value.choices:
+            assert options.items() <= chosen.items() or "id_columns" in chosen
+            data.read(path, **chosen)
+
+
+# --- any ranking, written in any layout, is read back the same or refused ---
+
+LABELS = ["ann", "bob", "cy", "dee", "eve"]
+NAMES = st.sampled_from(["id", "name", "x", "patient", "sample", "year", ""])
+
+
+@st.composite
+def rankings(draw):
+    n = draw(st.integers(2, 5))
+    m = draw(st.integers(1, 5))
+    rows = [draw(st.permutations(range(n))) for _ in range(m)]
+    return LABELS[:n], rows
+
+
+def written(rows):
+    return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+def as_ranks(labels, rows, base):
+    return [labels, *([rank + base for rank in row] for row in rows)]
+
+
+def as_orders(labels, rows, base):  # noqa: ARG001  labels have no base
+    return [[labels[row.index(place)] for place in range(len(row))] for row in rows]
+
+
+def as_numbers(labels, rows, base):  # noqa: ARG001
+    return [[row.index(place) + base for place in range(len(row))] for row in rows]
+
+
+def turned(table):
+    return [list(row) for row in zip(*table, strict=True)]
+
+
+def with_ids(table, name, ids):
+    return [[name, *table[0]], *([i, *row] for i, row in zip(ids, table[1:], strict=True))]
+
+
+@st.composite
+def files(draw):
+    """Return a table, the labels of its true items, its true ranks, and options that are true."""
+    labels, rows = draw(rankings())
+    base = draw(st.sampled_from([0, 1]))
+    layout = draw(st.sampled_from(["ranks", "turned", "scores", "orders", "numbers", "long"]))
+    truth = {"layout": "ranks"}
+    if layout == "ranks":
+        table = as_ranks(labels, rows, base)
+    elif layout == "turned":
+        head = ["gene", *(f"h{i}" for i in range(len(rows)))]
+        cells = [[label, *(row[i] + base for row in rows)] for i, label in enumerate(labels)]
+        return [head, *cells], labels, rows, truth | {"items_in": "rows"}
+    elif layout == "scores":
+        table = [labels, *([10.5 - rank for rank in row] for row in rows)]
+        truth = {"layout": "scores", "best": "high"}
+    elif layout == "orders":
+        head = draw(st.sampled_from([["1st", "2nd", "3rd", "4th", "5th"], list("pqrst"), None]))
+        table = as_orders(labels, rows, base)
+        truth = {"layout": "orders", "header": head is not None}
+        if head is not None:
+            table = [head[: len(labels)], *table]
+        return table, labels, rows, truth
+    elif layout == "numbers":
+        head = draw(st.sampled_from([["1st", "2nd", "3rd", "4th", "5th"], None]))
+        table = as_numbers(labels, rows, base)
+        if head is not None:
+            table = [head[: len(labels)], *table]
+        items = [i + base for i in range(len(labels))]
+        return table, items, rows, {"layout": "orders", "header": head is not None}
+    else:
+        cells = [
+            [f"v{i}", label, rank + base]
+            for i, row in enumerate(rows)
+            for label, rank in zip(labels, row, strict=True)
+        ]
+        table = [["voter", "item", "rank"], *cells]
+        return table, labels, rows, {"layout": "long"}
+    if draw(st.booleans()):
+        name = draw(NAMES)
+        start = draw(st.integers(0, 3))
+        ids = [f"p{i}" if name == "patient" else start + i for i in range(len(rows))]
+        table = with_ids(table, name, ids)
+        if name:
+            truth["id_columns"] = [name]
+        else:
+            truth["items_in"] = "columns"
+    return table, labels, rows, truth
+
+
+def read_back(votes):
+    """Return the rank of each label in each ranking."""
+    return [dict(zip(votes.items, row, strict=True)) for row in as_partial(votes).ranks.tolist()]
+
+
+def expected(labels, rows):
+    return [dict(zip(labels, row, strict=True)) for row in rows]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(case=files())
+def test_a_ranking_is_read_back_or_refused_never_another_one(tmp_path, case):
+    table, labels, rows, truth = case
+    path = tmp_path / "votes.csv"
+    path.write_text(written(table))
+    try:
+        found = data.read(path)
+    except InputError:
+        return
+    assert read_back(found) == expected(labels, rows), truth
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(case=files())
+def test_a_ranking_that_is_declared_truly_is_read_back_or_refused(tmp_path, case):
+    table, labels, rows, truth = case
+    path = tmp_path / "votes.csv"
+    path.write_text(written(table))
+    try:
+        found = data.read(path, **truth)
+    except InputError:
+        return
+    assert read_back(found) == expected(labels, rows)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(case=files())
+def test_one_of_the_choices_of_a_refusal_reads_the_true_ranking(tmp_path, case):
+    table, labels, rows, _ = case
+    path = tmp_path / "votes.csv"
+    path.write_text(written(table))
+    choices = []
+    try:
+        data.read(path)
+    except InputError as error:
+        choices = [options for _, options in error.choices]
+    read = [read_back(data.read(path, **options)) for options in choices]
+    assert not choices or expected(labels, rows) in read
