@@ -267,63 +267,6 @@ def test_a_client_may_have_ties_where_others_have_none(tmp_path):
     assert [scores[label] for label in "xyz"] == pytest.approx(means, abs=1e-12)
 
 
-# --- what was read ---
-
-
-def test_what_was_read_is_said_in_one_line_and_by_client(tmp_path):
-    for i, name in enumerate("abc"):
-        head = "id,x,y,z\n" + "".join(f"{10 * k},1,2,3\n" for k in range(i + 2))
-        (tmp_path / f"{name}.csv").write_text(head)
-    files = sorted(tmp_path.glob("*.csv"))
-    line = "3 files: 9 rankings of 3 items (ranks, 1 = best; column id skipped)"
-    found = federate(*files, "--id", "id")
-    assert found["source"] == line
-    assert [client["source"] for client in found["clients"]] == [
-        f"{name}.csv: {m} rankings of 3 items (ranks, 1 = best; column id skipped)"
-        for name, m in (("a", 2), ("b", 3), ("c", 4))
-    ]
-    assert run("federate", *files, "--id", "id").stdout.splitlines()[0] == line
-
-
-def test_a_split_file_is_said_once():
-    found = federate(SAMPLES / "sushi.order", "--users", SAMPLES / "sushi.udata")
-    assert found["source"] == (
-        "sushi.order: 4 rankings of 4 items (orders, best first; "
-        "1 ranking of users without a region left out)"
-    )
-    found = federate(SAMPLES / "cvr.csv", "--by", "Precinct", "--min-survivors", "1")
-    assert "column Precinct names the clients; 1 blank ballot left out" in found["source"]
-
-
-@pytest.mark.parametrize(
-    ("texts", "options", "named"),
-    [
-        (["a,b,c\n1,2,3\n1,2,3\n"] * 2 + ["1st,2nd,3rd\na,b,c\n"], [], "was read as ranks, and"),
-        (
-            ["a,b,c\n1,2,3\n1,2,3\n"] * 2 + ["a,b,c\n5,7,0.5\n1,2,9\n"],
-            ["--best", "high"],
-            "a.csv look like ranks, and those of",
-        ),
-    ],
-)
-def test_mixed_readings_need_to_be_allowed(tmp_path, texts, options, named):
-    for name, text in zip("abc", texts, strict=True):
-        (tmp_path / f"{name}.csv").write_text(text)
-    files = sorted(tmp_path.glob("*.csv"))
-    told = refused(run("federate", *files, *options))
-    assert named in told
-    assert "pass --mixed" in told
-    assert federate(*files, *options, "--mixed")["items"] == 3
-
-
-def test_ranks_from_0_and_from_1_are_not_mixed(tmp_path):
-    for name, base in zip("abc", (0, 1, 0), strict=True):
-        rows = [[rank + base for rank in row] for row in ((0, 1, 2), (2, 0, 1))]
-        write_ranks(tmp_path / f"{name}.csv", ("x", "y", "z"), rows)
-    found = federate(*sorted(tmp_path.glob("*.csv")))
-    assert "(ranks, 0 = best or ranks, 1 = best)" in found["source"]
-
-
 # --- names ---
 
 

@@ -138,10 +138,6 @@ def as_numbers(labels, rows, base):  # noqa: ARG001
     return [[row.index(place) + base for place in range(len(row))] for row in rows]
 
 
-def turned(table):
-    return [list(row) for row in zip(*table, strict=True)]
-
-
 def with_ids(table, name, ids):
     return [[name, *table[0]], *([i, *row] for i, row in zip(ids, table[1:], strict=True))]
 

@@ -186,6 +186,7 @@ def test_a_quoted_cell_may_begin_with_a_hash(write):
         ("a,b\n1,x\n", {"best": "low"}, "line 2: 'x' is not a number|contains texts"),
         ("1st,2nd\nb,a\na,a\n", {}, "line 3: the order names 'a' more than once"),
         ("1st,2nd\nb,a\na,NA\n", {}, "line 3: 'NA' may be an item, or an empty cell"),
+        ("a,b\n1st,2nd\n2nd,1st\n", {}, "line 2: '1st' may be an item, or a rank"),
         ('a,b\n"0,1\n', {}, "not a valid table"),
         ("a,b\n0,1\n", {"layout": "votes"}, "layout must be one of"),
         ("a,b\n0,1\n", {"layout": "preflib"}, "layout must be one of"),

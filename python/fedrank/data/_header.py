@@ -1,6 +1,7 @@
 """Whether the first row of a table is its header."""
 
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from fedrank._validation import plural
 from fedrank.data._grid import MISSING, Grid
 from fedrank.data._text import fail
 from fedrank.data._words import are_positions, is_position
+from fedrank.exceptions import Remedy
 
 
 def with_header(grid: Grid) -> Grid:
@@ -116,3 +118,14 @@ def same_items(codes: NDArray[np.int32]) -> bool:
     ordered = np.sort(codes, axis=1)
     different = (np.diff(ordered, axis=1) > 0).all()
     return bool(different and (ordered == ordered[0]).all() and (ordered > 0).all())
+
+
+def refuse_one_column(grid: Grid) -> NoReturn:
+    """Refuse a table of one column: any text is one."""
+    fail(
+        grid.path,
+        None,
+        "the table has one column (tabs, commas or semicolons separate columns), so its layout is "
+        "unclear",
+        remedy=Remedy.NAME_LAYOUT,
+    )

@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from fedrank.data._blocks import from_levels
 from fedrank.data._grid import MISSING, Choices, Grid
-from fedrank.data._header import with_order_header
+from fedrank.data._header import refuse_one_column, with_order_header
 from fedrank.data._matrix import Read
 from fedrank.data._text import fail, shown_name
 from fedrank.data._words import are_positions, is_id, is_position
-from fedrank.exceptions import Remedy
 from fedrank.rankings.complete import in_order
 from fedrank.rankings.source import Note, Source
 
@@ -19,14 +18,11 @@ from fedrank.rankings.source import Note, Source
 def read_orders(grid: Grid) -> Read:
     """Read orders of labels; items that a row does not name are not ranked."""
     declared = grid.declared
+    if len(grid.names) == 1 and declared.layout is None:
+        refuse_one_column(grid)
     grid = with_order_header(grid).without(declared.id_columns)
     if len(grid.names) == 1 and declared.layout is None:
-        fail(
-            grid.path,
-            None,
-            "the table has one column, so its layout is unclear",
-            remedy=Remedy.NAME_LAYOUT,
-        )
+        refuse_one_column(grid)
     codes, labels = grid.labelled()
     check_words(grid, codes, labels)
     refuse_ids(grid, codes)
@@ -95,19 +91,24 @@ def as_items(labels: Sequence[str]) -> tuple[list[str], tuple[Hashable, ...] | N
 
 
 def check_words(grid: Grid, codes: NDArray[np.int32], labels: list[str]) -> None:
-    """Refuse labels that may stand for an empty cell."""
-    doubtful = [code for code, label in enumerate(labels) if code and label.lower() in MISSING]
-    found = np.argwhere(np.isin(codes, doubtful))
-    if found.size:
-        row, place = found[0].tolist()
-        word = labels[codes[row, place]]
-        fail(
-            grid.path,
-            grid.lines[row],
-            f"{word!r} may be an item, or an empty cell",
-            value=word,
-            remedy="leave the cell empty, or rename the item",
-        )
+    """Refuse labels that may stand for an empty cell, or for a rank."""
+    blank = [code for code, label in enumerate(labels) if code and label.lower() in MISSING]
+    ranks = [code for code, label in enumerate(labels) if is_position(label)]
+    found = np.argwhere(np.isin(codes, blank + ranks))
+    if not found.size:
+        return
+    row, place = found[0].tolist()
+    code = int(codes[row, place])
+    problem, remedy = f"{labels[code]!r} may be an item, or an empty cell", "leave the cell empty"
+    if code in ranks:
+        problem, remedy = f"{labels[code]!r} may be an item, or a rank", "write ranks as numbers"
+    fail(
+        grid.path,
+        grid.lines[row],
+        problem,
+        value=labels[code],
+        remedy=f"{remedy}, or rename the item",
+    )
 
 
 def refuse_ids(grid: Grid, codes: NDArray[np.int32]) -> None:

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank.data._grid import Choices, Grid
+from fedrank.data._header import refuse_one_column
 from fedrank.data._matrix import HIGH, LOW, Matrix, are_ranks, number_choices, perm_base
 from fedrank.data._text import fail
 from fedrank.data._words import are_long, are_positions, is_id
-from fedrank.exceptions import Remedy
 
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.A)
 LONG: tuple[str, dict[str, Any]] = ("one row per ranking and item", {"layout": "long"})
@@ -27,12 +27,7 @@ def recognise(grid: Grid) -> Matrix:
     names = names_column(grid)
     numbers = [c for c in range(len(grid.names)) if c != names]
     if not numbers or (len(numbers) == 1 and names is None and grid.declared.layout is None):
-        fail(
-            grid.path,
-            None,
-            "the table has one column, so its layout is unclear",
-            remedy=Remedy.NAME_LAYOUT,
-        )
+        refuse_one_column(grid)
     refuse_ids(grid, numbers)
     if names is None:
         refuse_bare(grid, numbers)
@@ -188,6 +183,7 @@ def refuse_texts(grid: Grid) -> None:
         grid.refuse(
             f"column {name!r} contains texts, such as {word!r}",
             [(f"column {name} is no item", {"id_columns": ids}), *long],
+            remedy="put a column of item names first",
             line=grid.lines[row],
             value=word,
         )
