@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fedrank import _core
+from fedrank._progress import Following, show
 from fedrank._random import RNG, seed_bytes
-from fedrank._validation import as_array, check_ties, few, plural, read_only, whole
+from fedrank._validation import as_array, as_bool, check_ties, few, plural, read_only, whole
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import labels_of
 from fedrank.rankings.partial import PartialRankings, as_profile
@@ -118,6 +119,7 @@ def aggregate(
     ties: str = "random",
     rng: RNG = None,
     weights: ArrayLike | None = None,
+    progress: bool = False,
     **options: int,
 ) -> Consensus:
     """Compute a consensus ranking.
@@ -142,6 +144,8 @@ def aggregate(
         Random seed or generator.
     weights : array_like of int, shape (m,), optional
         How often each ranking counts.
+    progress : bool
+        Whether to draw a progress bar on standard error, from two seconds on.
     **options
         pivot: ``runs`` (10), the best of which is kept; ``best_of_both`` (False), whether the
         result of pick is returned if it is nearer. kemeny: ``exact_upto`` (20), the largest
@@ -181,7 +185,9 @@ def aggregate(
     m, n = ranks.shape
     seed = seed_bytes(rng)
     runs = settings.get("runs", settings.get("kicks", 0))
-    found = _core.aggregate(ranks, counts, method, ties, seed, runs, settings.get("exact_upto", 0))
+    most = settings.get("exact_upto", 0)
+    with show(as_bool("progress", progress)), Following(method):
+        found = _core.aggregate(ranks, counts, method, ties, seed, runs, most)
     total = m if counts is None else int(counts.sum(dtype=np.int64))
     consensus = Consensus(
         ranks=read_only(found.ranks),
@@ -195,7 +201,12 @@ def aggregate(
     )
     if settings.get("best_of_both"):
         pick = aggregate(
-            rankings, "pick", ties=ties, rng=np.random.default_rng([*seed]), weights=weights
+            rankings,
+            "pick",
+            ties=ties,
+            rng=np.random.default_rng([*seed]),
+            weights=weights,
+            progress=progress,
         )
         return min(consensus, pick, key=lambda each: each.objective or 0.0)
     return consensus

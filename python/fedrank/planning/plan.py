@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from fedrank._progress import Progress
+from fedrank._progress import Progress, show
 from fedrank._random import RNG
-from fedrank._validation import as_phi, whole
+from fedrank._validation import as_bool, as_phi, whole
 from fedrank.planning.goals import goal_of
-from fedrank.planning.search import CHECK_LOOKS, Make, Point, Trials
+from fedrank.planning.search import Make, Point, Trials, expected_trials, halvings
 from fedrank.planning.simulate import SCHEMES
 from fedrank.schemes import Borda, Lehmer, Scheme, from_json
 
@@ -25,7 +25,6 @@ MAX_TRIAL_ENTRIES = 1 << 28  # positions per trial, which is held in memory whol
 ROUGH_LIMIT = 1 << 12  # most samples per client of a rough guess
 ROUGH_ITEMS = 30  # most items of a rough guess
 TIMED_TRIALS, TIMED_SAMPLES = 4, 16  # a small run that is timed
-FULL_LOOKS = 4  # numbers of samples near the answer, which take all trials
 
 
 @dataclass(frozen=True)
@@ -94,6 +93,7 @@ def plan(
     rng: RNG = None,
     distance: float | None = None,
     limit: int = LIMIT,
+    progress: bool = False,
     **options: Any,
 ) -> Plan:
     """Find the least number of samples that each client needs.
@@ -122,6 +122,8 @@ def plan(
         Plan for a mean Kendall distance of at most this, instead of ``delta``.
     limit : int
         Most samples per client to try.
+    progress : bool
+        Whether to draw a progress bar on standard error, from two seconds on.
     **options
         Parameters of the scheme, if it is given by name.
 
@@ -146,8 +148,8 @@ def plan(
     goal = goal_of(delta, distance)
     first = make(1)
     most = bounded(limit, first, declared)
-    with Progress(f"{first.kind}: 1 sample per client", None) as progress:
-        trials = Trials(make, float(phi), goal, progress, np.random.default_rng(rng))
+    with show(as_bool("progress", progress)), Progress(f"{first.kind}: 1 sample per client") as bar:
+        trials = Trials(make, float(phi), goal, bar, np.random.default_rng(rng))
         least, center = trials.search(most)
     points = trials.about(center)
     return Plan(
@@ -204,7 +206,7 @@ def estimate(
     scheme = make(1)
     most = bounded(limit, scheme, declared)
     few = make if scheme.n <= ROUGH_ITEMS else smaller(make)
-    with Progress("estimating the time", None) as progress:
+    with Progress("estimating the time") as progress:
         source = np.random.default_rng(0)
         rough = Trials(few, float(phi), goal, progress, source)
         samples, _ = rough.rough(list(rough.centers)[-1], min(most, ROUGH_LIMIT))
@@ -215,9 +217,8 @@ def estimate(
         start = time.perf_counter()
         trial.try_out("identity", tried, (TIMED_TRIALS,))
         each = (time.perf_counter() - start) / TIMED_TRIALS * guess / tried
-    looks = goal.looks
-    checked = (len(trial.centers) - 1) * looks[CHECK_LOOKS - 1]
-    return each * (FULL_LOOKS * looks[-1] + checked)
+    gap = halvings(guess // 2, guess)
+    return each * expected_trials(goal, gap, len(trial.centers) - 1)
 
 
 def smaller(make: Make) -> Make:

@@ -6,10 +6,12 @@ from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
+from fedrank._progress import Progress, show
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, as_list, whole
 from fedrank.exceptions import InputError, Remedy
 from fedrank.protocol.driver import Driver
+from fedrank.protocol.meter import Meter
 from fedrank.protocol.methods import Kemeny, Method, check_method
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.protocol.secagg import MIN_SURVIVORS, STEPS
@@ -33,6 +35,7 @@ def federate(
     rng: RNG = None,
     min_survivors: int = MIN_SURVIVORS,
     fit_phi: bool = False,
+    progress: bool = False,
     **options: Any,
 ) -> FederatedConsensus:
     """Find the consensus of rankings that stay with their clients.
@@ -71,6 +74,8 @@ def federate(
     fit_phi : bool
         Whether to run one more round, with a `schemes.Dispersion`, for ``fit`` of the result: how
         widely the rankings scatter around the consensus. It reveals how many there are.
+    progress : bool
+        Whether to draw a progress bar on standard error, from two seconds on.
     **options
         Parameters of the method, if it is given by name. For ``"kemeny"``: ``window`` (8),
         ``rounds`` of refinement at most (1), ``counts``, ``majority`` and ``max_samples`` of
@@ -126,8 +131,12 @@ def federate(
     if secure and len(data) == 1:
         raise InputError("one client has no others to hide among", remedy=Remedy.INSECURE)
     seed = seed_bytes(rng)
-    transport = InProcess(study, data, seed, secure, check_dropouts(dropouts, len(data)))
-    return Driver(study, transport, secure, min_survivors, seed, run=0).conduct()
+    lost = check_dropouts(dropouts, len(data))
+    with show(as_bool("progress", progress)), Progress("federate") as bar:
+        sizes = [len(each) for each in data]
+        meter = Meter(study, sizes, secure, bar) if bar.drawing else None
+        transport = InProcess(study, data, seed, secure, lost, meter)
+        return Driver(study, transport, secure, min_survivors, seed, run=0).conduct()
 
 
 def partial_options(method: object, fit_phi: bool, options: dict[str, Any]) -> dict[str, Any]:

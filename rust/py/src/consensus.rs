@@ -1,5 +1,6 @@
 //! Central consensus, by method.
 
+use fedrank_core::Interrupt;
 use fedrank_core::consensus::{self, Method};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -54,7 +55,7 @@ pub(crate) fn aggregate(
         Method::Footrule | Method::Pick => entries.saturating_mul(profile.n()),
         Method::Pivot { .. } | Method::Kemeny { .. } => LONG,
     };
-    let consensus = |token| method.consensus(&profile, ties, key, token);
+    let consensus = |token: Interrupt<'_>| method.consensus(&profile, ties, key, token);
     let found = interruptible(py, work, consensus)?;
     Ok(Consensus::new(py, found))
 }

@@ -73,7 +73,7 @@ impl Lehmer {
         &self,
         rankings: Rankings<'_>,
         key: Key,
-        interrupt: Interrupt,
+        interrupt: Interrupt<'_>,
     ) -> Result<Vec<u64>> {
         self.size.admit(rankings)?;
         let profile = Profile::new(rankings, None)?;
