@@ -184,8 +184,7 @@ class Progress:
             _outermost.set(None)
             _core.listen(None)
         if self.drawing and self.cells:
-            self.write(" " * SPARE_CELLS)  # over an echoed ^C, too
-            self.write("\r")
+            self.write(" " * (self.cells + SPARE_CELLS) + "\r")  # over an echoed ^C, too
         self.drawing = False
 
 

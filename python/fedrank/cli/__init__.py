@@ -91,11 +91,12 @@ def suggested_once(message: str) -> str:
 
     Examples
     --------
-    >>> suggested_once("No such command 'a'. Did you mean 'b'? (Did you mean 'b'?)")
-    "No such command 'a'. Did you mean 'b'?"
+    >>> suggested_once("No such command 'lst'. Did you mean 'list'? (Did you mean 'list'?)")
+    "No such command 'lst'. Did you mean 'list'?"
     """
-    first, *others = message.split(" (Did you mean")
-    return first if others and "Did you mean" in first else message
+    start = "Did you mean"
+    head, *others = message.split(start)
+    return start.join([head, *others[:1]]).rstrip(" (") if others else message
 
 
 def print_error(message: str) -> None:

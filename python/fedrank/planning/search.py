@@ -133,10 +133,12 @@ class Trials:
     def expect(self, low: int, high: int) -> None:
         """Tell the bar how many simulated rankings per client are still expected.
 
-        The answer is assumed to lie in the middle of the gap.
+        The answer is assumed to lie in the middle of the gap. While other centers are left,
+        nobody knows: one of them may need more samples, and a search of its own.
         """
-        trials = expected_trials(self.goal, halvings(low, high), self.unchecked)
-        self.progress.total = self.progress.done + trials * (low + high) / 2
+        trials = expected_trials(self.goal, halvings(low, high), 0)
+        left = None if self.unchecked else trials * (low + high) / 2
+        self.progress.total = left and self.progress.done + left
 
     def hopeless(self, center: str, samples: int) -> bool:
         """Tell whether eight times as many samples did not bring the consensus nearer."""
