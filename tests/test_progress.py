@@ -158,7 +158,7 @@ CALLS = {
     "footrule distances": lambda: fr.footrule_distance(VOTES, VOTES),
     "Lehmer codes": lambda: fr.lehmer_decode(fr.lehmer_encode(uniform(4000, 300))),
     "simulation": lambda: fr.planning.simulate(
-        ["borda", "kemeny"], phi=0.9, n=20, clients=3, samples=3, repetitions=500, rng=0
+        ["borda", "kemeny"], phi=0.9, n=9, clients=3, samples=3, repetitions=500, rng=0
     ),
 }
 
@@ -186,7 +186,7 @@ def test_done_reaches_the_total_and_never_decreases(name):
 
 
 def test_the_time_of_a_matching_is_not_known():
-    votes = uniform(5, 1500)
+    votes = uniform(50, 500)
     heard = reports(lambda: fr.aggregate(votes, "footrule", rng=0))
     assert heard[-1][0] == "matching items and places"
     assert heard[-1][2] == 0

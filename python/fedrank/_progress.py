@@ -160,8 +160,9 @@ class Progress:
     def write(self, line: str) -> None:
         """Replace the line on the screen."""
         width = width_of(line)
+        self.cells = max(width, self.cells)  # first: Ctrl-C may come while the line is written
         try:
-            sys.stderr.write("\r" + line + " " * max(0, self.cells - width))
+            sys.stderr.write("\r" + line + " " * (self.cells - width))
             sys.stderr.flush()
         except OSError:  # the terminal is gone, the work goes on
             self.drawing = False
