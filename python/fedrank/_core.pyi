@@ -1,6 +1,6 @@
 """Signatures of the Rust extension; documentation is in the functions that call it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import final
 
 import numpy as np
@@ -42,6 +42,7 @@ __all__ = [
     "lehmer_decode",
     "lehmer_encode",
     "levels",
+    "listen",
     "mallows_expected_distance",
     "mallows_expected_ranks",
     "mallows_log_partition",
@@ -80,6 +81,7 @@ def from_scores(scores: NDArray[np.float64], ties: str, seed: bytes) -> NDArray[
 def levels(scores: NDArray[np.float64]) -> NDArray[np.int32]: ...
 def twins(levels: NDArray[np.int32]) -> NDArray[np.int32]: ...
 def interrupt_all() -> None: ...
+def listen(listener: Callable[[str, int, int], object] | None) -> None: ...
 def invert(ranks: NDArray[np.int32]) -> NDArray[np.int32]: ...
 def kendall_distance(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int64]: ...
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
+from fedrank._progress import Following
 from fedrank._validation import as_integers
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import as_rankings, same_items
@@ -109,7 +110,8 @@ def kemeny_score(
     many, counts = as_profile(rankings, weights)
     if one.shape[0] != 1:
         raise InputError(f"consensus must be one ranking, not {one.shape[0]}")
-    total = _core.kendall_total(many, counts, one)
+    with Following("Kemeny score"):
+        total = _core.kendall_total(many, counts, one)
     return total.distance / (total.rankings * int(many.shape[1]))
 
 

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
+from fedrank._progress import Following, show
 from fedrank._random import RNG, seed_bytes
-from fedrank._validation import as_phi, as_weights, whole
+from fedrank._validation import as_bool, as_phi, as_weights, whole
 from fedrank.consensus import aggregate
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings, as_rankings, labels_of, same_items
@@ -68,7 +69,7 @@ class Mallows:
         """Labels of the center; None if it has none."""
         return self._labels
 
-    def sample(self, size: int, rng: RNG = None) -> Rankings:
+    def sample(self, size: int, rng: RNG = None, *, progress: bool = False) -> Rankings:
         """Draw rankings, exactly and in parallel.
 
         The same ``rng`` gives the same rankings on any number of threads, and draw ``i``
@@ -80,6 +81,8 @@ class Mallows:
             Number of rankings.
         rng : None, int or numpy.random.Generator
             Random seed or generator.
+        progress : bool
+            Whether to draw a progress bar on standard error, from two seconds on.
 
         Returns
         -------
@@ -92,7 +95,8 @@ class Mallows:
                [2, 0, 1]], dtype=int32)
         """
         count = whole("size", size, least=0)
-        ranks = _core.mallows_sample(self.phi, self._center, count, seed_bytes(rng))
+        with show(as_bool("progress", progress)), Following("sampling"):
+            ranks = _core.mallows_sample(self.phi, self._center, count, seed_bytes(rng))
         return Rankings._trusted(ranks, self._labels)
 
     def log_prob(self, rankings: ArrayLike) -> NDArray[np.float64]:

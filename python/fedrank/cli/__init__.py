@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import fedrank
+from fedrank._progress import show
 from fedrank.cli import agent, flower
 from fedrank.cli._output import printable
 from fedrank.cli._reading import as_flags
@@ -53,7 +54,8 @@ def show_version(wanted: bool) -> None:
 def main() -> None:
     """Run the command; invalid input ends with exit code 2 and a message of one line."""
     try:
-        code = app(standalone_mode=False)
+        with show():
+            code = app(standalone_mode=False)
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = STOPPED
@@ -74,7 +76,7 @@ def explain(error: Exception) -> int:
     elif type(error).__name__ == "Abort":
         return STOPPED
     elif hasattr(error, "format_message"):  # an error of typer's, about options
-        print_error(error.format_message())
+        print_error(suggested_once(error.format_message()))
     elif isinstance(error, InputError):
         print_error(error.message(FLAGS.get(error.remedy, error.remedy), as_flags))
     elif isinstance(error, OSError) and error.filename is not None:
@@ -84,6 +86,19 @@ def explain(error: Exception) -> int:
     else:
         raise error
     return 2
+
+
+def suggested_once(message: str) -> str:
+    """Drop the second of two suggestions: typer and click each make their own.
+
+    Examples
+    --------
+    >>> suggested_once("No such command 'lst'. Did you mean 'list'? (Did you mean 'list'?)")
+    "No such command 'lst'. Did you mean 'list'?"
+    """
+    start = "Did you mean"
+    head, *others = message.split(start)
+    return start.join([head, *others[:1]]).rstrip(" (") if others else message
 
 
 def print_error(message: str) -> None:

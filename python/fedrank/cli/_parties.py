@@ -75,11 +75,13 @@ def read_parties(files: Sequence[Path], how: _reading.Reading, seed: int) -> lis
             f"{files[0]} is one client: give more files, or split it with --by or --clients"
         )
     parties: list[Party] = []
-    with Progress("reading", len(files)) as progress:
+    sizes = [max(1, file.stat().st_size) for file in files]
+    with Progress("reading", sum(sizes)) as progress:
         for i, (name, file) in enumerate(zip(names_of(files), files, strict=True)):
+            progress.label, progress.step = f"reading {file.name}", sizes[i]
             rankings = how.read(file, _reading.stream(seed, 0, i))
             parties.append(Party(name, rankings, file))
-            progress.advance()
+            progress.advance(sizes[i])
     return parties
 
 

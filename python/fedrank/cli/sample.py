@@ -1,5 +1,6 @@
 """``fedrank sample``: random rankings of a Mallows model."""
 
+import sys
 from collections.abc import Hashable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -76,13 +77,24 @@ def sample(
     def text(as_document: bool) -> Iterator[str]:
         return document(rankings, form, phi, seed) if as_document else lines(rankings, form)
 
+    blocks = 1 + -(-size // BLOCK_ROWS)
     if out is not None:
-        output.write(out, text(out.suffix.lower() == ".json"))
+        output.write(out, counted(text(out.suffix.lower() == ".json"), blocks))
     if out is None or as_json:
-        for part in text(as_json):
+        parts = text(as_json)
+        # On a terminal the rankings themselves show how far the work is.
+        for part in parts if sys.stdout.isatty() else counted(parts, blocks):
             typer.echo(part, nl=False)
     else:
         output.say_where(out, "rankings")
+
+
+def counted(parts: Iterator[str], total: int) -> Iterator[str]:
+    """Yield the parts of a text, and show how many have been written."""
+    with Progress("writing", total) as progress:
+        for part in parts:
+            yield part
+            progress.advance()
 
 
 def check_size(items: int, size: int) -> None:
@@ -143,11 +155,8 @@ def lines(rankings: Rankings, form: Form) -> Iterator[str]:
     """Yield the rankings as CSV, one block of rows at a time."""
     places = [f"place {place}" for place in range(rankings.n)]
     yield output.as_csv([rankings.items if form is Form.RANKS else places])
-    starts = range(0, len(rankings), BLOCK_ROWS)
-    with Progress("writing", len(starts)) as progress:
-        for start in starts:
-            yield output.as_csv(written(rankings[start : start + BLOCK_ROWS], form))
-            progress.advance()
+    for start in range(0, len(rankings), BLOCK_ROWS):
+        yield output.as_csv(written(rankings[start : start + BLOCK_ROWS], form))
 
 
 def written(rankings: Rankings, form: Form) -> list[list[Any]]:

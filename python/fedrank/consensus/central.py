@@ -5,8 +5,9 @@ from numpy.typing import ArrayLike
 
 from fedrank import _core
 from fedrank._frames import as_frame
+from fedrank._progress import Following, show
 from fedrank._random import RNG, seed_bytes
-from fedrank._validation import check_ties, read_only, whole
+from fedrank._validation import as_bool, check_ties, read_only, whole
 from fedrank.consensus.result import Consensus
 from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import labels_of
@@ -37,6 +38,7 @@ def aggregate(
     rng: RNG = None,
     weights: ArrayLike | None = None,
     base: int = 0,
+    progress: bool = False,
     **options: int,
 ) -> Consensus:
     """Compute a consensus ranking.
@@ -63,6 +65,8 @@ def aggregate(
         How often each ranking counts.
     base : {0, 1}
         The best position in an array or a frame. The result's positions are 0-based.
+    progress : bool
+        Whether to draw a progress bar on standard error, from two seconds on.
     **options
         pivot: ``runs`` (10), the best of which is kept; ``best_of_both`` (False), whether the
         result of pick is returned if it is nearer. kemeny: ``exact_upto`` (20), the largest
@@ -111,7 +115,9 @@ def aggregate(
     m, n = ranks.shape
     seed = seed_bytes(rng)
     runs = settings.get("runs", settings.get("kicks", 0))
-    found = _core.aggregate(ranks, counts, method, ties, seed, runs, settings.get("exact_upto", 0))
+    most = settings.get("exact_upto", 0)
+    with show(as_bool("progress", progress)), Following(method):
+        found = _core.aggregate(ranks, counts, method, ties, seed, runs, most)
     total = m if counts is None else int(counts.sum(dtype=np.int64))
     consensus = Consensus(
         ranks=read_only(found.ranks),
@@ -134,6 +140,7 @@ def aggregate(
             rng=np.random.default_rng([*seed]),
             weights=weights,
             base=base,
+            progress=progress,
         )
         return min(consensus, pick, key=lambda each: each.objective or 0.0)
     return consensus

@@ -139,10 +139,14 @@ def mismatch(path: Path, file: File) -> str | None:
     digest = hashlib.sha256()
     size = 0
     try:
-        with gzip.open(path) if file.text_only else path.open("rb") as source:
+        with (
+            gzip.open(path) if file.text_only else path.open("rb") as source,
+            Progress(f"verifying {path.name}", file.size) as progress,
+        ):
             while block := source.read(BLOCK_BYTES):
                 size += len(block)
                 digest.update(block)
+                progress.advance(len(block))
     except BROKEN_GZIP as error:
         return f"its gzip stream is broken ({error})"
     what = "text" if file.text_only else "size"

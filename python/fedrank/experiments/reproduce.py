@@ -133,12 +133,11 @@ def make(figure: Figure, folder: Path, options: Options, formats: Sequence[str])
     kept = table.matching(table.load(path), figure.stamp(options))
     parts = figure.parts(options)
     rows: list[Row] = []
-    steps = figure.steps_of(options)
-    with Progress(figure.name, len(parts) * steps) as progress:
+    due = [part for part in parts if not table.matching(kept, part)]
+    with Progress(figure.name, len(due) * figure.steps_of(options)) as progress:
         for part in parts:
             if known := table.matching(kept, part):
                 rows += known
-                progress.advance(steps)
             else:
                 rows += figure.run(part, options, progress.advance)
                 replace(path, rows + later(kept, rows))

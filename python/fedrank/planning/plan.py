@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from fedrank._progress import Progress
+from fedrank._progress import Progress, show
 from fedrank._random import RNG
-from fedrank._validation import as_phi, whole
+from fedrank._validation import as_bool, as_phi, whole
 from fedrank.planning.goals import goal_of
-from fedrank.planning.search import CHECK_LOOKS, Make, Point, Trials
+from fedrank.planning.search import Make, Point, Trials, expected_trials, halvings
 from fedrank.planning.simulate import SCHEMES
 from fedrank.schemes import Borda, Lehmer, Scheme, from_json
 
@@ -24,8 +24,8 @@ MAX_TRIAL_ENTRIES = 1 << 28  # positions per trial, which is held in memory whol
 # For an estimate of the time.
 ROUGH_LIMIT = 1 << 12  # most samples per client of a rough guess
 ROUGH_ITEMS = 30  # most items of a rough guess
-TIMED_TRIALS, TIMED_SAMPLES = 4, 16  # a small run that is timed
-FULL_LOOKS = 4  # numbers of samples near the answer, which take all trials
+TIMED_SAMPLES = 16  # most samples per client of a small run that is timed
+TIMED_SECONDS = 0.2  # least time of that run
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ def plan(
     rng: RNG = None,
     distance: float | None = None,
     limit: int = LIMIT,
+    progress: bool = False,
     **options: Any,
 ) -> Plan:
     """Find the least number of samples that each client needs.
@@ -122,6 +123,8 @@ def plan(
         Plan for a mean Kendall distance of at most this, instead of ``delta``.
     limit : int
         Most samples per client to try.
+    progress : bool
+        Whether to draw a progress bar on standard error, from two seconds on.
     **options
         Parameters of the scheme, if it is given by name.
 
@@ -146,8 +149,8 @@ def plan(
     goal = goal_of(delta, distance)
     first = make(1)
     most = bounded(limit, first, declared)
-    with Progress(f"{first.kind}: 1 sample per client", None) as progress:
-        trials = Trials(make, float(phi), goal, progress, np.random.default_rng(rng))
+    with show(as_bool("progress", progress)), Progress(f"{first.kind}: 1 sample per client") as bar:
+        trials = Trials(make, float(phi), goal, bar, np.random.default_rng(rng))
         least, center = trials.search(most)
     points = trials.about(center)
     return Plan(
@@ -182,8 +185,9 @@ def estimate(
     """Estimate how many seconds `plan` will take, from a few trials.
 
     Guesses the number of samples from a few trials with fewer items, as if it grew with the
-    logarithm of the number of items, and measures the time of a small run. The estimate may be
-    wrong by a factor of three, and by more where no number of samples is enough.
+    logarithm of the number of items, and measures the time of a small run. For Borda the estimate
+    is mostly within a factor of two. It may be wrong by more for Lehmer, where several centers may
+    have to be searched, and where no number of samples is enough.
 
     Parameters
     ----------
@@ -204,7 +208,7 @@ def estimate(
     scheme = make(1)
     most = bounded(limit, scheme, declared)
     few = make if scheme.n <= ROUGH_ITEMS else smaller(make)
-    with Progress("estimating the time", None) as progress:
+    with Progress("estimating the time") as progress:
         source = np.random.default_rng(0)
         rough = Trials(few, float(phi), goal, progress, source)
         samples, _ = rough.rough(list(rough.centers)[-1], min(most, ROUGH_LIMIT))
@@ -212,12 +216,15 @@ def estimate(
         guess = min(most, ceil(samples * growth))
         trial = Trials(make, float(phi), goal, progress, source)
         tried = min(guess, TIMED_SAMPLES)
-        start = time.perf_counter()
-        trial.try_out("identity", tried, (TIMED_TRIALS,))
-        each = (time.perf_counter() - start) / TIMED_TRIALS * guess / tried
-    looks = goal.looks
-    checked = (len(trial.centers) - 1) * looks[CHECK_LOOKS - 1]
-    return each * (FULL_LOOKS * looks[-1] + checked)
+        trials, took = 2, 0.0
+        while took < TIMED_SECONDS and trials < goal.looks[-1]:
+            trials *= 2
+            start = time.perf_counter()
+            trial.try_out("identity", tried, (trials,))
+            took = time.perf_counter() - start
+        each = took / trials * guess / tried
+    gap = halvings(guess // 2, guess)
+    return each * expected_trials(goal, gap, len(trial.centers) - 1)
 
 
 def smaller(make: Make) -> Make:

@@ -18,6 +18,7 @@ RANDOM_CENTERS = 3  # beside the identity and its reverse
 CHECK_LOOKS = 4  # looks at a center that does not seem to be the worst
 PLATEAU_SAMPLES = 512  # from here on, eight times as many samples must help
 PLATEAU_RATIO = 0.9  # … to at most this part of the mean distance
+FULL_LOOKS = 2  # numbers of samples near the answer that are expected to take all trials
 
 Make: TypeAlias = Callable[[int], Scheme]
 """Makes the scheme for a number of samples per client."""
@@ -64,6 +65,7 @@ class Trials:
     def __init__(
         self, make: Make, phi: float, goal: Goal, progress: Progress, source: np.random.Generator
     ) -> None:
+        self.unchecked = 0  # centers that come after the one under way
         self.make, self.phi, self.goal = make, phi, goal
         self.progress, self.source = progress, source
         self.points: dict[tuple[str, int], Point] = {}
@@ -83,8 +85,10 @@ class Trials:
         order = list(self.centers)
         if len(order) > 1:
             order.sort(key=lambda center: self.rough(center, limit), reverse=True)
+        self.unchecked = len(order) - 1
         least, worst = self.grow(order[0], 0, limit), order[0]
         for center in order[1:]:
+            self.unchecked -= 1
             if least is None:
                 break
             if not self.try_out(center, least, self.goal.looks[:CHECK_LOOKS]).enough:
@@ -96,9 +100,11 @@ class Trials:
     def look_again(self, center: str, least: int) -> None:
         """Measure in full the numbers near the answer that had only a rough look."""
         near = [s for name, s in self.points if name == center and least <= 2 * s <= 4 * least]
-        for samples in near:
-            if not self.points[center, samples].sure:
-                self.try_out(center, samples, self.goal.looks)
+        found = [self.points[center, samples] for samples in near]
+        rough = [p.samples for p in found if not p.sure and p.trials < self.goal.looks[-1]]
+        self.progress.total = self.progress.done + self.goal.looks[-1] * sum(rough)
+        for samples in rough:
+            self.try_out(center, samples, self.goal.looks)
 
     def about(self, center: str) -> tuple[Point, ...]:
         """Return what was measured about a center, by number of samples."""
@@ -122,7 +128,17 @@ class Trials:
                 return True
             return None if self.hopeless(center, samples) else False
 
-        return find_least(enough, low, limit)
+        return find_least(enough, low, limit, self.expect)
+
+    def expect(self, low: int, high: int) -> None:
+        """Tell the bar how many simulated rankings per client are still expected.
+
+        The answer is assumed to lie in the middle of the gap. While other centers are left,
+        nobody knows: one of them may need more samples, and a search of its own.
+        """
+        trials = expected_trials(self.goal, halvings(low, high), 0)
+        left = None if self.unchecked else trials * (low + high) / 2
+        self.progress.total = left and self.progress.done + left
 
     def hopeless(self, center: str, samples: int) -> bool:
         """Tell whether eight times as many samples did not bring the consensus nearer."""
@@ -140,7 +156,7 @@ class Trials:
             while len(distances) < look:
                 found = self.simulate(scheme, center, samples, look - len(distances))
                 distances = np.concatenate([distances, found])
-                self.progress.advance()
+                self.progress.advance(len(found) * samples)
             value, low, high = self.goal.measure(distances)
             sure = self.goal.enough(low) == self.goal.enough(high)
             if sure:
@@ -177,12 +193,52 @@ class Trials:
         return found[:, 0]
 
 
-def find_least(enough: Callable[[int], bool | None], low: int, limit: int) -> int | None:
+def expected_trials(goal: Goal, halvings: int, centers: int) -> int:
+    """Return how many trials a search will run, when so many halvings and centers are left.
+
+    All trials are assumed at the last `FULL_LOOKS` numbers, half as many at each number before, and
+    for every other center the check that the same number is enough for it.
+
+    Examples
+    --------
+    >>> from fedrank.planning.goals import goal_of
+    >>> goal_of(0.05, None).looks
+    (64, 128, 256, 512, 1024, 2048)
+    >>> expected_trials(goal_of(0.05, None), 3, 0)
+    5120
+    """
+    last = len(goal.looks) - 1
+    far = [max(0, left - FULL_LOOKS + 1) for left in range(halvings)]
+    checks = centers * goal.looks[min(CHECK_LOOKS - 1, last)]
+    return checks + sum(goal.looks[max(0, last - steps)] for steps in far)
+
+
+def halvings(low: int, high: int) -> int:
+    """Return how often a gap is halved before it is small enough.
+
+    Examples
+    --------
+    >>> halvings(8, 16), halvings(512, 1024), halvings(3, 4)
+    (3, 6, 0)
+    """
+    gap, count = high - low, 0
+    while gap > max(1, low // RELATIVE_GAP):
+        gap, count = -(-gap // 2), count + 1
+    return count
+
+
+def find_least(
+    enough: Callable[[int], bool | None],
+    low: int,
+    limit: int,
+    expect: Callable[[int, int], object] = lambda low, high: None,  # noqa: ARG005
+) -> int | None:
     """Return the least number above ``low`` that is enough, or None if none up to ``limit`` is.
 
     Doubles the number until it is enough, then halves the gap. Among the numbers up to the first
     power of two that is enough, a larger one must not be worse. From 128 on, the answer may be
     1/64 too large. ``enough`` may return None to end the search: no number will be enough.
+    ``expect`` is told the gap before each halving.
 
     Examples
     --------
@@ -197,6 +253,7 @@ def find_least(enough: Callable[[int], bool | None], low: int, limit: int) -> in
             return None
         low, high = high, min(2 * high, limit)
     while high - low > max(1, low // RELATIVE_GAP):
+        expect(low, high)
         middle = (low + high) // 2
         if enough(middle):
             high = middle

@@ -7,10 +7,12 @@ from typing import Any, TypeVar, cast
 
 from numpy.typing import ArrayLike
 
+from fedrank._progress import Progress, show
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, as_list, few, plural, whole
 from fedrank.exceptions import InputError, Remedy
 from fedrank.protocol.driver import Driver
+from fedrank.protocol.meter import Meter
 from fedrank.protocol.methods import Kemeny, Method, check_method
 from fedrank.protocol.result import Client, FederatedConsensus, client_ids
 from fedrank.protocol.secagg import MIN_SURVIVORS, STEPS
@@ -38,6 +40,7 @@ def federate(
     rng: RNG = None,
     min_survivors: int = MIN_SURVIVORS,
     fit_phi: bool = False,
+    progress: bool = False,
     **options: Any,
 ) -> FederatedConsensus:
     """Find the consensus of rankings that stay with their clients.
@@ -79,6 +82,8 @@ def federate(
     fit_phi : bool
         Whether to run one more round, with a `schemes.Dispersion`, for ``fit`` of the result: how
         widely the rankings scatter around the consensus. It reveals how many there are.
+    progress : bool
+        Whether to draw a progress bar on standard error, from two seconds on.
     **options
         Parameters of the method, if it is given by name. For ``"kemeny"``: ``window`` (8),
         ``rounds`` of refinement at most (1), ``counts``, ``majority`` and ``max_samples`` of
@@ -137,8 +142,11 @@ def federate(
         raise InputError("one client has no others to hide among", remedy=Remedy.INSECURE)
     seed = seed_bytes(rng)
     lost = check_dropouts(dropouts, study)
-    transport = InProcess(study, data, seed, secure, lost)
-    result = Driver(study, transport, secure, min_survivors, seed, run=0).conduct()
+    with show(as_bool("progress", progress)), Progress("federate") as bar:
+        sizes = [len(each) for each in data]
+        meter = Meter(study, sizes, secure, bar) if bar.drawing else None
+        transport = InProcess(study, data, seed, secure, lost, meter)
+        result = Driver(study, transport, secure, min_survivors, seed, run=0).conduct()
     note = "; ".join(filter(None, [result.note, never_dropped(lost, result)])) or None
     differ = len({str(each) for each in sources}) > 1
     return replace(

@@ -3,13 +3,13 @@
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedrank import _core
-from fedrank._progress import Progress
 from fedrank._random import round_rng
 from fedrank.exceptions import ProtocolError
 from fedrank.protocol.record import Begin, Record
@@ -19,6 +19,17 @@ from fedrank.rankings.partial import AnyRankings
 from fedrank.transport.base import Lost, Step
 
 STOP_SECONDS = 0.02  # between requests to stop, after Ctrl-C
+WAIT_SECONDS = 0.1  # between looks at the clock, while clients work
+
+
+class Watch(Protocol):
+    """Someone who wants to know how far the clients are."""
+
+    def answered(self, step: Step, client: int) -> None:
+        """Take note that a client has done its part of a step."""
+
+    def waiting(self) -> None:
+        """Take note that clients are still at work."""
 
 
 class InProcess:
@@ -37,6 +48,8 @@ class InProcess:
         Whether the clients mask their messages.
     dropouts : dict of int to (int, str)
         Clients that vanish, and in which round and at which step they do.
+    watch : Watch, optional
+        Told how far the clients are.
 
     Examples
     --------
@@ -55,10 +68,12 @@ class InProcess:
         seed: bytes,
         secure: bool = True,
         dropouts: Mapping[int, tuple[int, str]] | None = None,
+        watch: Watch | None = None,
     ) -> None:
         party = Party if secure else PlainParty
         self.parties = [party(study, me, rankings, seed) for me, rankings in enumerate(data)]
         self.dropouts = dict(dropouts or {})
+        self.watch = watch
 
     def exchange(self, step: Step, requests: Mapping[int, bytes]) -> dict[int, bytes | Lost]:
         """Let every client that has not vanished answer, in parallel."""
@@ -70,7 +85,7 @@ class InProcess:
             else:
                 present.append(client)
         return replies | self.ask(
-            step.name, present, lambda client: self.parties[client].answer(step, requests[client])
+            step, present, lambda client: self.parties[client].answer(step, requests[client])
         )
 
     def vanished(self, client: int, step: Step) -> bool:
@@ -81,7 +96,7 @@ class InProcess:
         return (round, STEPS.index(name)) <= (step.round, STEPS.index(step.name))
 
     def ask(
-        self, label: str, clients: Sequence[int], work: Callable[[int], bytes]
+        self, step: Step, clients: Sequence[int], work: Callable[[int], bytes]
     ) -> dict[int, bytes | Lost]:
         """Run one step of all clients; Ctrl-C stops them all."""
         replies: dict[int, bytes | Lost] = {}
@@ -89,13 +104,19 @@ class InProcess:
         pool = ThreadPoolExecutor(max_workers=os.cpu_count())
         futures = {pool.submit(work, client): client for client in clients}
         try:
-            with Progress(label, len(clients)) as progress:
-                for future in as_completed(futures):
+            left = set(futures)
+            while left:
+                done, left = wait(left, WAIT_SECONDS, FIRST_COMPLETED)
+                for future in done:
+                    client = futures[future]
                     try:
-                        replies[futures[future]] = future.result()
+                        replies[client] = future.result()
                     except ProtocolError as refused:  # as an agent's refusal is
-                        replies[futures[future]] = Lost(refused.code)
-                    progress.advance()
+                        replies[client] = Lost(refused.code)
+                    if self.watch is not None:
+                        self.watch.answered(step, client)
+                if self.watch is not None:
+                    self.watch.waiting()
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             # Again and again: a client may just have come to its next long call.

@@ -11,7 +11,7 @@ use crate::rankings::{Rankings, rows_a_task};
 /// # Errors
 /// [`Error::Items`] unless they rank the same number of items, [`Error::Interrupted`] if
 /// `interrupt` says so.
-pub fn distances(a: Rankings<'_>, b: Rankings<'_>, interrupt: Interrupt) -> Result<Vec<u64>> {
+pub fn distances(a: Rankings<'_>, b: Rankings<'_>, interrupt: Interrupt<'_>) -> Result<Vec<u64>> {
     if a.n() != b.n() {
         return Err(Error::Items { a: a.n(), b: b.n() });
     }
@@ -23,13 +23,18 @@ pub fn distances(a: Rankings<'_>, b: Rankings<'_>, interrupt: Interrupt) -> Resu
         return Ok(distances);
     }
     let rows = a.par_rows().zip(distances.par_chunks_exact_mut(b.len()));
-    rows.with_min_len(rows_a_task(a.n() * b.len())).try_for_each(|(row, distances)| {
-        for (other, distance) in b.rows().zip(distances) {
-            interrupt.check()?;
-            *distance = between(row, other);
-        }
-        Ok(())
-    })?;
+    let n = a.n();
+    interrupt.expect((a.ranks().len() as u64).saturating_mul(b.len() as u64));
+    rows.with_min_len(rows_a_task(n * b.len())).try_for_each_init(
+        || interrupt.tally(),
+        |tally, (row, distances)| {
+            for (other, distance) in b.rows().zip(distances) {
+                tally.add(n as u64)?;
+                *distance = between(row, other);
+            }
+            Ok(())
+        },
+    )?;
     Ok(distances)
 }
 

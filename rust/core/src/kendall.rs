@@ -34,7 +34,7 @@ pub fn distance(a: &[u32], b: &[u32]) -> Result<u64> {
 /// # Errors
 /// [`Error::Items`] unless they rank the same number of items, [`Error::Interrupted`] if
 /// `interrupt` says so.
-pub fn distances(a: Rankings<'_>, b: Rankings<'_>, interrupt: Interrupt) -> Result<Vec<u64>> {
+pub fn distances(a: Rankings<'_>, b: Rankings<'_>, interrupt: Interrupt<'_>) -> Result<Vec<u64>> {
     let n = a.n();
     if n != b.n() {
         return Err(Error::Items { a: n, b: b.n() });
@@ -50,13 +50,14 @@ pub fn distances(a: Rankings<'_>, b: Rankings<'_>, interrupt: Interrupt) -> Resu
     if distances.is_empty() {
         return Ok(distances);
     }
+    interrupt.expect((distances.len() as u64).saturating_mul(n as u64));
     let rows = a.par_rows().zip(distances.par_chunks_exact_mut(b.len()));
     rows.try_for_each_init(
-        || (vec![0; n], Counter::new(n)),
-        |(order, counter), (row, distances)| {
+        || (vec![0; n], Counter::new(n), interrupt.tally()),
+        |(order, counter, tally), (row, distances)| {
             invert_into(row, order);
             for (other, distance) in b.rows().zip(distances) {
-                interrupt.check()?;
+                tally.add(n as u64)?;
                 *distance = counter.inversions(order.iter().map(|&item| other[item as usize]));
             }
             Ok(())
@@ -69,15 +70,17 @@ pub fn distances(a: Rankings<'_>, b: Rankings<'_>, interrupt: Interrupt) -> Resu
 pub(crate) fn distances_to(
     rankings: Rankings<'_>,
     center: &[u32],
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<Vec<u64>> {
     let order = invert(center);
     let mut distances = zeros(rankings.len(), 1)?;
-    let rows = rankings.par_rows().zip(&mut distances).with_min_len(rows_a_task(order.len()));
+    let n = order.len();
+    interrupt.expect(rankings.ranks().len() as u64);
+    let rows = rankings.par_rows().zip(&mut distances).with_min_len(rows_a_task(n));
     rows.try_for_each_init(
-        || Counter::new(order.len()),
-        |counter, (row, distance)| {
-            interrupt.check()?;
+        || (Counter::new(n), interrupt.tally()),
+        |(counter, tally), (row, distance)| {
+            tally.add(n as u64)?;
             *distance = counter.inversions(order.iter().map(|&item| row[item as usize]));
             Ok(())
         },
@@ -90,7 +93,7 @@ pub(crate) fn distances_to(
 /// # Errors
 /// [`Error::Items`] unless they rank the same number of items, [`Error::Interrupted`] if
 /// `interrupt` says so.
-pub fn total(profile: &Profile<'_>, ranking: &[u32], interrupt: Interrupt) -> Result<u128> {
+pub fn total(profile: &Profile<'_>, ranking: &[u32], interrupt: Interrupt<'_>) -> Result<u128> {
     if ranking.len() != profile.n() {
         return Err(Error::Items { a: profile.n(), b: ranking.len() });
     }

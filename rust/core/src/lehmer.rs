@@ -44,14 +44,15 @@ fn encode_row(seen: &mut RankSet, ranks: &[u32], code: &mut [u32]) {
 ///
 /// # Errors
 /// [`Error::Memory`] if they do not fit, [`Error::Interrupted`] if `interrupt` says so.
-pub fn encode_rows(rankings: Rankings<'_>, interrupt: Interrupt) -> Result<Vec<u32>> {
+pub fn encode_rows(rankings: Rankings<'_>, interrupt: Interrupt<'_>) -> Result<Vec<u32>> {
     let n = rankings.n();
     let mut codes = zeros(rankings.len(), n)?;
+    interrupt.expect(rankings.ranks().len() as u64);
     let rows = rankings.par_rows().zip(codes.par_chunks_exact_mut(n)).with_min_len(rows_a_task(n));
     rows.try_for_each_init(
-        || RankSet::new(n),
-        |seen, (row, code)| {
-            interrupt.check()?;
+        || (RankSet::new(n), interrupt.tally()),
+        |(seen, tally), (row, code)| {
+            tally.add(n as u64)?;
             encode_row(seen, row, code);
             Ok(())
         },
@@ -78,7 +79,7 @@ pub fn decode(code: &[u32]) -> Result<Vec<u32>> {
 /// [`Error::NotACode`] for the first row with a digit out of range,
 /// [`Error::Ragged`] unless the rows are whole and `n > 0`,
 /// [`Error::Interrupted`] if `interrupt` says so.
-pub fn decode_rows(codes: &[u32], n: usize, interrupt: Interrupt) -> Result<Vec<u32>> {
+pub fn decode_rows(codes: &[u32], n: usize, interrupt: Interrupt<'_>) -> Result<Vec<u32>> {
     if n == 0 || !codes.len().is_multiple_of(n) {
         return Err(Error::Ragged { len: codes.len(), n });
     }
@@ -90,13 +91,14 @@ pub fn decode_rows(codes: &[u32], n: usize, interrupt: Interrupt) -> Result<Vec<
     };
     first_error(codes.par_chunks_exact(n).enumerate().with_min_len(rows_a_task(n)).map(row_fault))?;
     let mut rankings = vec![0; codes.len()];
+    interrupt.expect(codes.len() as u64);
     let total: u64 = codes.par_iter().map(|&digit| u64::from(digit)).sum();
     if Group::suits(n, total as f64 / codes.len().max(1) as f64) {
         let groups = codes.par_chunks(GROUP * n).zip(rankings.par_chunks_mut(GROUP * n));
         groups.try_for_each_init(
-            || Group::new(n),
-            |group, (codes, rankings)| {
-                interrupt.check()?;
+            || (Group::new(n), interrupt.tally()),
+            |(group, tally), (codes, rankings)| {
+                tally.add(codes.len() as u64)?;
                 for (lane, code) in codes.chunks_exact(n).enumerate() {
                     group.set(lane, 0, code);
                 }
@@ -110,9 +112,9 @@ pub fn decode_rows(codes: &[u32], n: usize, interrupt: Interrupt) -> Result<Vec<
     } else {
         let rows = codes.par_chunks_exact(n).zip(rankings.par_chunks_exact_mut(n));
         rows.with_min_len(rows_a_task(n)).try_for_each_init(
-            || Decoder::new(n),
-            |decoder, (code, ranks)| {
-                interrupt.check()?;
+            || (Decoder::new(n), interrupt.tally()),
+            |(decoder, tally), (code, ranks)| {
+                tally.add(n as u64)?;
                 decoder.decode(code, |item, position| ranks[item] = position);
                 Ok(())
             },

@@ -9,9 +9,6 @@ use crate::rankings::Profile;
 /// Items that are counted together, so that each ranking is read once for all of them.
 const TILE: usize = 8;
 
-/// Rankings between two looks at the interrupt: short ones are counted in a few nanoseconds.
-const POLL: usize = 64;
-
 /// `counts[i n + j]`: in how many rankings item `i` comes before item `j`.
 ///
 /// O(m n²) operations, O(n) memory per thread besides the output.
@@ -19,7 +16,7 @@ const POLL: usize = 64;
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
 /// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
-pub fn counts(profile: &Profile<'_>, interrupt: Interrupt) -> Result<Vec<i64>> {
+pub fn counts(profile: &Profile<'_>, interrupt: Interrupt<'_>) -> Result<Vec<i64>> {
     let n = profile.n();
     let total = i64::from(profile.total());
     let mut counts = zeros(n, n)?;
@@ -33,7 +30,7 @@ pub fn counts(profile: &Profile<'_>, interrupt: Interrupt) -> Result<Vec<i64>> {
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
 /// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
-pub fn margins(profile: &Profile<'_>, interrupt: Interrupt) -> Result<Vec<i32>> {
+pub fn margins(profile: &Profile<'_>, interrupt: Interrupt<'_>) -> Result<Vec<i32>> {
     let n = profile.n();
     let total = profile.total() as i32;
     let mut margins = zeros(n, n)?;
@@ -44,16 +41,24 @@ pub fn margins(profile: &Profile<'_>, interrupt: Interrupt) -> Result<Vec<i32>> 
     Ok(margins)
 }
 
+/// Comparisons of [`fill_above`]: the items of a tile with all from its first on, in each ranking.
+pub(crate) fn work(profile: &Profile<'_>) -> u64 {
+    let n = profile.n();
+    let pairs: usize = (0..n).step_by(TILE).map(|first| TILE.min(n - first) * (n - first)).sum();
+    (pairs as u64).saturating_mul(profile.rankings().len() as u64)
+}
+
 /// Fills the entries right of the diagonal with `value(count)`.
 fn fill_above<T: Send>(
     profile: &Profile<'_>,
     matrix: &mut [T],
     value: impl Fn(u32) -> T + Sync,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<()> {
     let n = profile.n();
     // Sixteen-bit lanes hold positions below 2¹⁶, and counts of as many unweighted rankings.
     let narrow = n <= 1 << 16 && !profile.is_weighted();
+    interrupt.expect(work(profile));
     matrix.par_chunks_mut(TILE * n).enumerate().try_for_each(|(tile, rows)| {
         let first = tile * TILE;
         let sums = if narrow {
@@ -73,13 +78,12 @@ fn fill_above<T: Send>(
 }
 
 /// For the items of one tile, how often each comes before every item from the tile's first on.
-fn sums_wide(profile: &Profile<'_>, first: usize, interrupt: Interrupt) -> Result<Vec<u32>> {
+fn sums_wide(profile: &Profile<'_>, first: usize, interrupt: Interrupt<'_>) -> Result<Vec<u32>> {
     let width = profile.n() - first;
     let mut sums = vec![0; TILE.min(width) * width];
+    let mut tally = interrupt.tally();
     for (row, ranks) in profile.rankings().rows().enumerate() {
-        if row % POLL == 0 {
-            interrupt.check()?;
-        }
+        tally.add(sums.len() as u64)?;
         let (ranks, weight) = (&ranks[first..], profile.weight(row));
         for (sums, &rank) in sums.chunks_exact_mut(width).zip(ranks) {
             for (sum, &other) in sums.iter_mut().zip(ranks) {
@@ -91,24 +95,23 @@ fn sums_wide(profile: &Profile<'_>, first: usize, interrupt: Interrupt) -> Resul
 }
 
 /// [`sums_wide`] with every weight 1, with twice as many lanes per vector.
-fn sums_narrow(profile: &Profile<'_>, first: usize, interrupt: Interrupt) -> Result<Vec<u32>> {
+fn sums_narrow(profile: &Profile<'_>, first: usize, interrupt: Interrupt<'_>) -> Result<Vec<u32>> {
     let n = profile.n();
     let width = n - first;
     let mut sums = vec![0; TILE.min(width) * width];
     let mut part = vec![0_u16; sums.len()];
     let mut narrow = vec![0_u16; width];
+    let mut tally = interrupt.tally();
     for block in profile.rankings().ranks().chunks(usize::from(u16::MAX) * n) {
         part.fill(0);
-        for some in block.chunks(POLL * n) {
-            interrupt.check()?;
-            for ranks in some.chunks_exact(n) {
-                for (narrow, &rank) in narrow.iter_mut().zip(&ranks[first..]) {
-                    *narrow = rank as u16;
-                }
-                for (sums, &rank) in part.chunks_exact_mut(width).zip(&narrow) {
-                    for (sum, &other) in sums.iter_mut().zip(&narrow) {
-                        *sum += u16::from(rank < other);
-                    }
+        for ranks in block.chunks_exact(n) {
+            tally.add(part.len() as u64)?;
+            for (narrow, &rank) in narrow.iter_mut().zip(&ranks[first..]) {
+                *narrow = rank as u16;
+            }
+            for (sums, &rank) in part.chunks_exact_mut(width).zip(&narrow) {
+                for (sum, &other) in sums.iter_mut().zip(&narrow) {
+                    *sum += u16::from(rank < other);
                 }
             }
         }
@@ -124,7 +127,7 @@ fn mirror<T: Copy>(
     matrix: &mut [T],
     n: usize,
     value: impl Fn(T) -> T,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<()> {
     const SIDE: usize = 32;
     for top in (0..n).step_by(SIDE) {

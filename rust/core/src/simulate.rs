@@ -54,16 +54,16 @@ pub fn distances(
     schemes: &[&Scheme],
     methods: &[Method],
     key: Key,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<Vec<u64>> {
     let clients = setting.clients;
     let federated = schemes.iter().map(|&scheme| -> Box<Rule<'_>> {
-        Box::new(move |data, key| federate(scheme, data, clients, key, interrupt))
+        Box::new(move |data, key| federate(scheme, data, clients, key, interrupt.uncounted()))
     });
     let central = methods.iter().map(|&method| -> Box<Rule<'_>> {
         Box::new(move |data, key| {
             let profile = Profile::new(data, None)?;
-            Ok(method.consensus(&profile, Ties::Random(key), key, interrupt)?.ranks)
+            Ok(method.consensus(&profile, Ties::Random(key), key, interrupt.uncounted())?.ranks)
         })
     });
     let rules: Vec<Box<Rule<'_>>> = federated.chain(central).collect();
@@ -75,7 +75,7 @@ fn by_rule(
     setting: Setting<'_>,
     rules: &[&Rule<'_>],
     key: Key,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<Vec<u64>> {
     let Setting { phi, n, center, clients, samples, trials } = setting;
     let rankings = clients.saturating_mul(samples);
@@ -90,11 +90,12 @@ fn by_rule(
     let together = (BATCH / entries).clamp(1, trials.max(1));
     let mut distances = zeros(trials, rules.len())?;
     let width = rules.len().max(1);
+    interrupt.expect(distances.len() as u64);
     for (batch, rows) in distances.chunks_mut(together * width).enumerate() {
         let mut keys = stream(key, batch as u64);
         let (samples, choices) = (draw(&mut keys), draw(&mut keys));
         let count = rows.len() / width * rankings;
-        let mut ranks = phi.sample(around, count, samples, interrupt)?;
+        let mut ranks = phi.sample(around, count, samples, interrupt.uncounted())?;
         let trials = ranks.par_chunks_exact_mut(rankings * n).zip(rows.par_chunks_mut(width));
         let failed = trials.enumerate().filter_map(|(trial, (ranks, row))| {
             let mut rng = stream(choices, trial as u64);
@@ -107,6 +108,7 @@ fn by_rule(
             rules.iter().zip(row).find_map(|(rule, distance)| {
                 let found = interrupt.check().and_then(|()| rule(data, draw(&mut rng)));
                 let far = found.and_then(|found| kendall::distance(&found, &truth));
+                interrupt.advance(1);
                 far.map(|far| *distance = far).err().map(|error| (trial, error))
             })
         });
@@ -123,7 +125,7 @@ fn federate(
     rankings: Rankings<'_>,
     clients: usize,
     key: Key,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<Vec<u32>> {
     let mut rng = stream(key, 0);
     let n = rankings.n();

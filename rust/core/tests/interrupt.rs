@@ -26,7 +26,7 @@ fn uniform(rows: usize, n: usize) -> Vec<u32> {
 }
 
 /// Starts a call that would take many seconds, and interrupts it.
-fn stops<T: Send>(name: &str, call: impl FnOnce(Interrupt) -> Result<T> + Send) {
+fn stops<T: Send>(name: &str, call: impl FnOnce(Interrupt<'_>) -> Result<T> + Send) {
     let token = Interrupt::begin();
     let (found, waited) = std::thread::scope(|scope| {
         let worker = scope.spawn(move || call(token));

@@ -1,5 +1,6 @@
 //! Central consensus, by method.
 
+use fedrank_core::Interrupt;
 use fedrank_core::consensus::tied::Run;
 use fedrank_core::consensus::{self, Method};
 use numpy::{PyArray1, PyArray2};
@@ -62,7 +63,7 @@ pub(crate) fn aggregate(
         Method::Footrule | Method::Pick => entries.saturating_mul(profile.n()),
         Method::Pivot { .. } | Method::Kemeny { .. } => LONG,
     };
-    let consensus = |token| method.consensus(&profile, ties, key, token);
+    let consensus = |token: Interrupt<'_>| method.consensus(&profile, ties, key, token);
     let found = interruptible(py, work, consensus)?;
     Consensus::new(py, found)
 }

@@ -1,5 +1,6 @@
 //! Kendall distances.
 
+use fedrank_core::Interrupt;
 use fedrank_core::kendall;
 use numpy::PyArray2;
 use pyo3::prelude::*;
@@ -36,7 +37,7 @@ pub(crate) fn kendall_total(
     let profile = profile(&ranks, &weights)?;
     let consensus = rankings(&consensus)?;
     let work = profile.rankings().ranks().len();
-    let total = |token| kendall::total(&profile, consensus.row(0), token);
+    let total = |token: Interrupt<'_>| kendall::total(&profile, consensus.row(0), token);
     let distance = interruptible(py, work, total)?;
     Ok(KendallTotal { distance, rankings: profile.total() })
 }

@@ -1,5 +1,6 @@
 //! Lehmer codes.
 
+use fedrank_core::Interrupt;
 use fedrank_core::lehmer;
 use numpy::PyArray2;
 use pyo3::prelude::*;
@@ -14,7 +15,7 @@ pub(crate) fn lehmer_encode<'py>(
     ranks: Ranks<'py>,
 ) -> Result<Bound<'py, PyArray2<i32>>> {
     let rows = rankings(&ranks)?;
-    let encode = |token| lehmer::encode_rows(rows, token);
+    let encode = |token: Interrupt<'_>| lehmer::encode_rows(rows, token);
     matrix(py, interruptible(py, rows.ranks().len(), encode)?, rows.n())
 }
 
@@ -24,6 +25,6 @@ pub(crate) fn lehmer_decode<'py>(
     codes: Ranks<'py>,
 ) -> Result<Bound<'py, PyArray2<i32>>> {
     let (codes, n) = c_order(&codes)?;
-    let decode = |token| lehmer::decode_rows(bytemuck::cast_slice(codes), n, token);
+    let decode = |token: Interrupt<'_>| lehmer::decode_rows(bytemuck::cast_slice(codes), n, token);
     matrix(py, interruptible(py, codes.len(), decode)?, n)
 }

@@ -39,7 +39,7 @@ mod _core {
         golomb_fit_items, golomb_parameter,
     };
     #[pymodule_export]
-    use crate::interrupt::interrupt_all;
+    use crate::interrupt::{interrupt_all, listen};
     #[pymodule_export]
     use crate::kendall::{KendallTotal, kendall_distance, kendall_total};
     #[pymodule_export]

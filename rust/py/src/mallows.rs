@@ -1,5 +1,6 @@
 //! The Mallows model.
 
+use fedrank_core::Interrupt;
 use fedrank_core::mallows::Phi;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -29,7 +30,7 @@ pub(crate) fn mallows_log_prob<'py>(
     ranks: Ranks<'py>,
 ) -> Result<Bound<'py, PyArray1<f64>>> {
     let (phi, center, rows) = (Phi::new(phi)?, rankings(&center)?, rankings(&ranks)?);
-    let log_prob = |token| phi.log_prob(rows, center.row(0), token);
+    let log_prob = |token: Interrupt<'_>| phi.log_prob(rows, center.row(0), token);
     Ok(vector(py, interruptible(py, rows.ranks().len(), log_prob)?))
 }
 

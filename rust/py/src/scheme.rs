@@ -1,5 +1,6 @@
 //! Schemes: rankings to messages, sums of messages to a result.
 
+use fedrank_core::Interrupt;
 use fedrank_core::mallows::Phi;
 use fedrank_core::scheme::lehmer::{self, Decode};
 use fedrank_core::scheme::refine::Vote;
@@ -109,7 +110,7 @@ impl Scheme {
     ) -> Result<Consensus> {
         let totals = totals.iter().map(slice).collect::<Result<Vec<_>>>()?;
         let ties = tie_rule(ties, seed)?;
-        let decode = |token| self.0.decode(&totals, survivors, ties, token);
+        let decode = |token: Interrupt<'_>| self.0.decode(&totals, survivors, ties, token);
         let found = interruptible(py, LONG, decode)?;
         Consensus::new(py, found)
     }

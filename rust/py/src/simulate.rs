@@ -1,5 +1,6 @@
 //! Trials of schemes and methods on Mallows samples.
 
+use fedrank_core::Interrupt;
 use fedrank_core::consensus::kemeny::EXACT_UPTO;
 use fedrank_core::mallows::Phi;
 use fedrank_core::simulate::{Setting, distances};
@@ -33,7 +34,7 @@ pub(crate) fn simulate<'py>(
     let methods = methods.iter().map(|name| method_named(name, 0, EXACT_UPTO));
     let methods = methods.collect::<Result<Vec<_>>>()?;
     let key = key(seed)?;
-    let simulate = |token| distances(setting, &schemes, &methods, key, token);
+    let simulate = |token: Interrupt<'_>| distances(setting, &schemes, &methods, key, token);
     let found = interruptible(py, LONG, simulate)?;
     matrix(py, found, schemes.len() + methods.len())
 }

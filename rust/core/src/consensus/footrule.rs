@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::Consensus;
 use crate::error::{Result, zeros};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Stage};
 use crate::rankings::{Profile, Ties};
 use crate::rng::{shuffle, stream};
 
@@ -20,7 +20,7 @@ use crate::rng::{shuffle, stream};
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
 /// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
-pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt) -> Result<Consensus> {
+pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt<'_>) -> Result<Consensus> {
     let n = profile.n();
     let mut items: Vec<u32> = (0..n as u32).collect();
     if let Ties::Random(key) = ties {
@@ -41,13 +41,14 @@ const FAST: usize = 64;
 const POLL: Duration = Duration::from_millis(20);
 
 /// The column of each row in an assignment of least cost.
-fn assign(costs: Vec<f64>, n: usize, interrupt: Interrupt) -> Result<Vec<usize>> {
+fn assign(costs: Vec<f64>, n: usize, interrupt: Interrupt<'_>) -> Result<Vec<usize>> {
     let costs = Matrix::from_shape_vec((n, n), costs).expect("there are n² costs");
     let solver = LapJV::new(&costs);
     let cancellation = solver.cancellation();
     let solved = if n <= FAST {
         solver.solve()
     } else {
+        interrupt.enter(Stage::Matching);
         // The solver knows only its own token, which this thread passes the interrupt on to.
         thread::scope(|scope| {
             let (running, ended) = channel::<()>();
@@ -73,14 +74,16 @@ const ITEMS: usize = 16;
 
 /// Cost of each position for each of `items`. Whole numbers below 2^62 but far below 2^53
 /// in practice, so that floats hold them exactly.
-fn costs(profile: &Profile<'_>, items: &[u32], interrupt: Interrupt) -> Result<Vec<f64>> {
+fn costs(profile: &Profile<'_>, items: &[u32], interrupt: Interrupt<'_>) -> Result<Vec<f64>> {
     let n = profile.n();
     let mut costs = zeros(n, n)?;
+    interrupt.expect(profile.rankings().ranks().len() as u64);
     let blocks = costs.par_chunks_mut(ITEMS * n).zip(items.par_chunks(ITEMS));
     blocks.try_for_each(|(costs, items)| {
         let mut counts = vec![0_u32; costs.len()];
+        let mut tally = interrupt.tally();
         for (row, ranks) in profile.rankings().rows().enumerate() {
-            interrupt.check()?;
+            tally.add(items.len() as u64)?;
             let weight = profile.weight(row);
             for (counts, &item) in counts.chunks_exact_mut(n).zip(items) {
                 counts[ranks[item as usize] as usize] += weight;

@@ -18,7 +18,7 @@ use crate::rng::{Key, below, stream};
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if that copy does not fit,
 /// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
-pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt) -> Result<Consensus> {
+pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt<'_>) -> Result<Consensus> {
     let (code, tied) = plurality(profile, ties, interrupt)?;
     let ranks = crate::lehmer::decode(&code)?;
     Ok(Consensus { ranks, ties: tied.len(), tied: Some(tied::apart(tied)), ..Consensus::default() })
@@ -31,26 +31,34 @@ pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt) -> Res
 pub fn plurality(
     profile: &Profile<'_>,
     ties: Ties,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<(Vec<u32>, Vec<Run>)> {
     let key = match ties {
         Ties::Random(key) => Some(key),
         Ties::Index | Ties::Refuse => None,
     };
+    interrupt.expect(profile.rankings().ranks().len() as u64); // of `plurality_of`
     let codes = encode_rows(profile.rankings(), interrupt)?;
-    Ok(plurality_of(profile, &codes, key))
+    Ok(plurality_of(profile, &codes, key, interrupt))
 }
 
 /// Places counted together: their counts fill a vector, and all of them a first-level cache.
 const PLACES: usize = 8;
 
-fn plurality_of(profile: &Profile<'_>, codes: &[u32], key: Option<Key>) -> (Vec<u32>, Vec<Run>) {
+fn plurality_of(
+    profile: &Profile<'_>,
+    codes: &[u32],
+    key: Option<Key>,
+    interrupt: Interrupt<'_>,
+) -> (Vec<u32>, Vec<Run>) {
+    let rows = profile.rankings().len();
     let mut digits = vec![0; profile.n()];
     let blocks = digits.par_chunks_mut(PLACES).enumerate();
     let ties = if profile.total() <= u16::MAX.into() {
         blocks
             .map_init(Vec::new, |counts, (block, winners)| {
                 count_block::<u16>(profile, codes, block * PLACES, counts, |w| w as u16);
+                interrupt.advance((rows * winners.len()) as u64);
                 pick_block(counts, block * PLACES, key, winners)
             })
             .flatten_iter()
@@ -59,6 +67,7 @@ fn plurality_of(profile: &Profile<'_>, codes: &[u32], key: Option<Key>) -> (Vec<
         blocks
             .map_init(Vec::new, |counts, (block, winners)| {
                 count_block::<u32>(profile, codes, block * PLACES, counts, |w| w);
+                interrupt.advance((rows * winners.len()) as u64);
                 pick_block(counts, block * PLACES, key, winners)
             })
             .flatten_iter()

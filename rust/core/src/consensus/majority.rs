@@ -5,6 +5,14 @@ use crate::interrupt::Interrupt;
 use crate::pairwise;
 use crate::rankings::Profile;
 
+/// Comparisons that [`pairwise`] counts in the time of looking up one margin in an order.
+const LOOKUP: u64 = 8;
+
+/// The work of [`Majority::distance`], in comparisons of [`Majority::new`].
+pub(super) fn distance_work(n: usize) -> u64 {
+    (n as u64).saturating_mul(n as u64) / 2 * LOOKUP
+}
+
 /// Margins between all pairs of items of a profile: n² numbers.
 #[derive(Debug, Clone)]
 pub struct Majority {
@@ -19,7 +27,7 @@ impl Majority {
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
     /// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
-    pub fn new(profile: &Profile<'_>, interrupt: Interrupt) -> Result<Self> {
+    pub fn new(profile: &Profile<'_>, interrupt: Interrupt<'_>) -> Result<Self> {
         let margins = pairwise::margins(profile, interrupt)?;
         Ok(Self { n: profile.n(), total: profile.total(), margins })
     }

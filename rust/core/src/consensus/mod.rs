@@ -52,7 +52,7 @@ impl Method {
         profile: &Profile<'_>,
         ties: Ties,
         key: Key,
-        interrupt: Interrupt,
+        interrupt: Interrupt<'_>,
     ) -> Result<Consensus> {
         match self {
             Self::Borda => Ok(borda::consensus(profile, ties)),

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::Consensus;
-use super::majority::Majority;
+use super::majority::{Majority, distance_work};
 use super::tied;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
@@ -17,14 +17,19 @@ use crate::rng::{below, stream};
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
 /// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
-pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt) -> Result<Consensus> {
-    let majority = Majority::new(profile, interrupt)?;
+pub fn consensus(profile: &Profile<'_>, ties: Ties, interrupt: Interrupt<'_>) -> Result<Consensus> {
     let rankings = profile.rankings();
-    let rows = (0..rankings.len()).into_par_iter().filter(|&row| profile.weight(row) > 0);
+    let near = distance_work(profile.n());
+    let counts = |&row: &usize| profile.weight(row) > 0;
+    interrupt.expect(near.saturating_mul((0..rankings.len()).filter(counts).count() as u64));
+    let majority = Majority::new(profile, interrupt)?;
+    let rows = (0..rankings.len()).into_par_iter().filter(counts);
     let mut nearest: Vec<(u64, usize)> = rows
         .map(|row| {
             interrupt.check()?;
-            Ok(vec![(majority.distance(&invert(rankings.row(row))), row)])
+            let distance = majority.distance(&invert(rankings.row(row)));
+            interrupt.advance(near);
+            Ok(vec![(distance, row)])
         })
         .try_reduce(Vec::new, |a, b| Ok(keep_least(a, b)))?;
     nearest.sort_by_key(|&(_, row)| (rankings.row(row), row));

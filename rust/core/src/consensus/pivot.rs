@@ -4,7 +4,7 @@ use rand_core::Rng;
 use rayon::prelude::*;
 
 use super::Consensus;
-use super::majority::Majority;
+use super::majority::{Majority, distance_work};
 use super::tied;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
@@ -24,16 +24,22 @@ pub fn consensus(
     runs: usize,
     ties: Ties,
     key: Key,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<Consensus> {
+    let runs = runs.max(1);
+    // Sorting takes less time than computing the distance.
+    let each = distance_work(profile.n());
+    interrupt.expect(each.saturating_mul(runs as u64));
     let majority = Majority::new(profile, interrupt)?;
     let random_ties = matches!(ties, Ties::Random(_));
     let run = |i: usize| {
         interrupt.check()?;
         let (order, ties) = sort(&majority, random_ties, &mut stream(key, i as u64));
-        Ok((majority.distance(&order), i, order, ties))
+        let distance = majority.distance(&order);
+        interrupt.advance(each);
+        Ok((distance, i, order, ties))
     };
-    let runs = (0..runs.max(1)).into_par_iter().map(run);
+    let runs = (0..runs).into_par_iter().map(run);
     let best = runs.try_reduce_with(|a, b| Ok(a.min(b))).transpose()?;
     let (distance, _, order, ties) = best.unwrap_or_default();
     let ranks = invert(&order);

@@ -186,7 +186,7 @@ impl Phi {
         self,
         rankings: Rankings<'_>,
         center: &[u32],
-        interrupt: Interrupt,
+        interrupt: Interrupt<'_>,
     ) -> Result<Vec<f64>> {
         if center.len() != rankings.n() {
             return Err(Error::Items { a: rankings.n(), b: center.len() });
@@ -212,19 +212,20 @@ impl Phi {
         center: Rankings<'_>,
         count: usize,
         key: Key,
-        interrupt: Interrupt,
+        interrupt: Interrupt<'_>,
     ) -> Result<Vec<u32>> {
         let n = center.n();
         let items = invert(center.row(0));
         let digits = Digits::new(self, n);
         let mut rankings = zeros(count, n)?;
+        interrupt.expect(rankings.len() as u64);
         if Group::suits(n, self.expected_distance(n) / n as f64) {
             rankings.par_chunks_mut(GROUP * n).enumerate().try_for_each_init(
-                || Group::new(n),
-                |together, (group, rankings)| {
+                || (Group::new(n), interrupt.tally()),
+                |(together, tally), (group, rankings)| {
                     let rows = rankings.chunks_exact_mut(n);
                     for (lane, row) in (0..rows.len()).zip((group * GROUP) as u64..) {
-                        interrupt.check()?;
+                        tally.add(n as u64)?;
                         let set = |first, digits: &[u32]| together.set(lane, first, digits);
                         digits.draw(stream(key, row), n, set);
                     }
@@ -239,9 +240,9 @@ impl Phi {
             )?;
         } else {
             rankings.par_chunks_exact_mut(n).enumerate().try_for_each_init(
-                || (vec![0; n], Decoder::new(n)),
-                |(code, decoder), (row, ranks)| {
-                    interrupt.check()?;
+                || (vec![0; n], Decoder::new(n), interrupt.tally()),
+                |(code, decoder, tally), (row, ranks)| {
+                    tally.add(n as u64)?;
                     digits.draw(stream(key, row as u64), n, |first, digits: &[u32]| {
                         code[first..first + digits.len()].copy_from_slice(digits);
                     });

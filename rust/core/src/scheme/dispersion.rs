@@ -68,7 +68,7 @@ impl Dispersion {
     /// # Errors
     /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings,
     /// [`Error::Interrupted`] if `interrupt` says so.
-    pub fn encode(&self, rankings: Rankings<'_>, interrupt: Interrupt) -> Result<Vec<u64>> {
+    pub fn encode(&self, rankings: Rankings<'_>, interrupt: Interrupt<'_>) -> Result<Vec<u64>> {
         self.size.admit(rankings)?;
         let distance = distances_to(rankings, &self.announced, interrupt)?.iter().sum();
         let message = [distance, rankings.len() as u64];

@@ -74,7 +74,7 @@ impl Lehmer {
         &self,
         rankings: Rankings<'_>,
         key: Key,
-        interrupt: Interrupt,
+        interrupt: Interrupt<'_>,
     ) -> Result<Vec<u64>> {
         self.size.admit(rankings)?;
         let profile = Profile::new(rankings, None)?;

@@ -55,7 +55,7 @@ impl Scheme {
         &self,
         rankings: Rankings<'_>,
         key: Key,
-        interrupt: Interrupt,
+        interrupt: Interrupt<'_>,
     ) -> Result<Vec<u64>> {
         match self {
             Self::Borda(scheme) => scheme.encode(rankings, key),
@@ -77,7 +77,7 @@ impl Scheme {
         totals: &[&[u64]],
         survivors: usize,
         ties: Ties,
-        interrupt: Interrupt,
+        interrupt: Interrupt<'_>,
     ) -> Result<Consensus> {
         let refused = |name, problem| Err(Error::Parameter { name, problem });
         match (self, totals) {

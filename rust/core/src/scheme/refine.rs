@@ -8,7 +8,7 @@ use crate::consensus::kemeny::known::{Known, Pair};
 use crate::consensus::kemeny::{self, EXACT_UPTO, KICKS};
 use crate::consensus::{Consensus, tied};
 use crate::error::{Error, Result, zeros};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Stage};
 use crate::message::mask;
 use crate::rankings::{Rankings, Ties, invert};
 use crate::rng::{Key, stream};
@@ -112,7 +112,7 @@ impl Refine {
         &self,
         rankings: Rankings<'_>,
         key: Key,
-        interrupt: Interrupt,
+        interrupt: Interrupt<'_>,
     ) -> Result<Vec<u64>> {
         self.size.admit(rankings)?;
         if rankings.len() > i32::MAX as usize {
@@ -150,12 +150,13 @@ impl Refine {
         totals: &[&[u64]],
         survivors: usize,
         ties: Ties,
-        interrupt: Interrupt,
+        interrupt: Interrupt<'_>,
     ) -> Result<Consensus> {
         let (pairs, samples) = self.read(totals, survivors)?;
         let n = self.size.n;
         let known = Known::new(n, &pairs)?;
         let mut order: Vec<u32> = (0..n as u32).collect();
+        interrupt.enter(Stage::Improving);
         known.refine(&mut order, interrupt)?;
         let mut found = Consensus { kept: true, ..Consensus::default() };
         if known.complete() {
@@ -276,7 +277,7 @@ fn complete(
     pairs: &[Pair],
     samples: Option<u64>,
     ties: Ties,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<(Vec<u32>, Consensus)> {
     // Without it, the least that it can be: distance and bound are then off by the same.
     let least = pairs.iter().map(|pair| pair.2.unsigned_abs()).max().unwrap_or(0);
@@ -347,7 +348,7 @@ impl Round {
     }
 
     /// Margins of the pairs asked, in O(m n w).
-    fn margins(&self, rankings: Rankings<'_>, interrupt: Interrupt) -> Result<Vec<i32>> {
+    fn margins(&self, rankings: Rankings<'_>, interrupt: Interrupt<'_>) -> Result<Vec<i32>> {
         let n = self.order.len();
         let wins = if n <= 1 << 16 {
             self.wins(rankings, |rank| rank as u16, interrupt)?
@@ -366,7 +367,7 @@ impl Round {
         &self,
         rankings: Rankings<'_>,
         narrow: impl Fn(u32) -> T + Sync,
-        interrupt: Interrupt,
+        interrupt: Interrupt<'_>,
     ) -> Result<Vec<u32>> {
         let n = self.order.len();
         let mut wins: Vec<u32> = zeros(self.window, n)?;

@@ -104,7 +104,7 @@ impl Client {
     /// Refuses keys that are not of this study, fewer than t, unsorted, repeated, of low order or
     /// of strangers, and lists without this client's own keys. [`Error::Interrupted`] if
     /// `interrupt` says so.
-    pub fn share(&mut self, keys: &[u8], interrupt: Interrupt) -> Result<Vec<u8>> {
+    pub fn share(&mut self, keys: &[u8], interrupt: Interrupt<'_>) -> Result<Vec<u8>> {
         let request = keys::hash("request", &[keys]);
         if let Some(reply) = self.answered(SHARE, &request)? {
             return Ok(reply);
@@ -172,7 +172,7 @@ impl Client {
         &mut self,
         delivery: &[u8],
         input: &[u64],
-        interrupt: Interrupt,
+        interrupt: Interrupt<'_>,
     ) -> Result<Vec<u8>> {
         let packed = Zeroizing::new(self.params.layout.pack(input)?);
         let hash = keys::hash("input", &[&packed]);

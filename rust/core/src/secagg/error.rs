@@ -195,6 +195,6 @@ impl Error {
 }
 
 /// Whether a call may go on; [`Error::Interrupted`] if not.
-pub(super) fn check(interrupt: Interrupt) -> Result<()> {
+pub(super) fn check(interrupt: Interrupt<'_>) -> Result<()> {
     interrupt.check().map_err(|_| Error::Interrupted)
 }

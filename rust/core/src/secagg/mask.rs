@@ -114,7 +114,7 @@ impl Sum {
     pub(super) fn over<J: Sync>(
         layout: &Layout,
         jobs: &[J],
-        interrupt: Interrupt,
+        interrupt: Interrupt<'_>,
         apply: impl Fn(&mut Self, &J) + Sync,
     ) -> Result<Self> {
         let fold = |mut sum: Self, job: &J| {

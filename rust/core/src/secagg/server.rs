@@ -224,7 +224,7 @@ impl Server {
     /// [`Error::TooFew`] or [`Error::Shares`] below the threshold, and then nothing has been learnt;
     /// [`Error::Dealer`] if a client dealt false shares; [`Error::Order`] after the last step;
     /// [`Error::Interrupted`] if `interrupt` says so.
-    pub fn close_step(&mut self, interrupt: Interrupt) -> Result<BTreeMap<usize, Vec<u8>>> {
+    pub fn close_step(&mut self, interrupt: Interrupt<'_>) -> Result<BTreeMap<usize, Vec<u8>>> {
         let messages;
         (self.step, messages) = match self.step {
             Step::Advertise => {
@@ -308,7 +308,7 @@ impl Server {
     }
 
     /// Rebuild one secret of every client that shared, and take all masks off the sum.
-    fn finish(&mut self, interrupt: Interrupt) -> Result<()> {
+    fn finish(&mut self, interrupt: Interrupt<'_>) -> Result<()> {
         let secrets = self.rebuild(interrupt);
         if let Err(Error::Dealer { client }) = secrets {
             self.faults.insert((client, "dealer"));
@@ -332,7 +332,7 @@ impl Server {
     }
 
     /// The one secret of each client that shared: b of survivors, s of dropouts.
-    fn rebuild(&self, interrupt: Interrupt) -> Result<Vec<(u16, Key)>> {
+    fn rebuild(&self, interrupt: Interrupt<'_>) -> Result<Vec<(u16, Key)>> {
         let need = self.params.threshold;
         let revealed = |owner| self.revealed.get(&owner).map_or(&[][..], Vec::as_slice);
         // Before anything is rebuilt: below the threshold nothing shall be learnt.
@@ -377,7 +377,12 @@ impl Server {
     }
 
     /// Keys of the masks still in the sum on account of `owner`, and whether they were added.
-    fn masks_of(&self, owner: u16, secret: &Key, interrupt: Interrupt) -> Result<Vec<(bool, Key)>> {
+    fn masks_of(
+        &self,
+        owner: u16,
+        secret: &Key,
+        interrupt: Interrupt<'_>,
+    ) -> Result<Vec<(bool, Key)>> {
         if self.secret_of(owner) == Secret::Seed {
             let key = keys::self_mask(secret, &self.context, owner);
             return Ok(vec![(true, key)]);
@@ -402,7 +407,7 @@ fn send<'a>(
     kind: Kind,
     session: &[u8; 32],
     to: impl Iterator<Item = &'a u16>,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
     body: impl Fn(u16) -> Vec<u8>,
 ) -> Result<BTreeMap<usize, Vec<u8>>> {
     let message = |&id: &u16| {

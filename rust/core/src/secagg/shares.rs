@@ -72,7 +72,7 @@ pub(super) fn evaluate<const N: usize>(
 ///
 /// # Errors
 /// [`Error::Interrupted`](super::Error::Interrupted) if `interrupt` says so.
-pub(super) fn weights(points: &[u16], interrupt: Interrupt) -> Result<Vec<u16>> {
+pub(super) fn weights(points: &[u16], interrupt: Interrupt<'_>) -> Result<Vec<u16>> {
     let weight = |&own: &u16| {
         check(interrupt)?;
         let others = points.iter().filter(|&&other| other != own);

@@ -11,7 +11,7 @@ use crate::interrupt::Interrupt;
 pub(super) fn components(
     majority: &Majority,
     items: &[u32],
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<Vec<Vec<u32>>> {
     let mut seen = vec![false; items.len()];
     let mut completed = Vec::with_capacity(items.len());
@@ -41,7 +41,7 @@ fn visit(
     root: u32,
     completed: &mut Vec<u32>,
     edge: impl Fn(u32, u32) -> bool,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<()> {
     if std::mem::replace(&mut seen[root as usize], true) {
         return Ok(());

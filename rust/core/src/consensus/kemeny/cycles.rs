@@ -4,6 +4,11 @@ use crate::consensus::majority::Majority;
 use crate::error::{Result, zeros};
 use crate::interrupt::Interrupt;
 
+/// Words of [`bound`]'s rows that are compared.
+pub(super) fn work(k: usize) -> u64 {
+    (k * k * k.div_ceil(64)) as u64
+}
+
 /// A lower bound on [`Majority::violations`] of any order of `items`, by cycles of three items.
 ///
 /// Every order breaks each cycle somewhere, which costs at least the smallest margin of the cycle.
@@ -13,7 +18,7 @@ use crate::interrupt::Interrupt;
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if k² numbers are too many,
 /// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
-pub(super) fn bound(majority: &Majority, items: &[u32], interrupt: Interrupt) -> Result<u64> {
+pub(super) fn bound(majority: &Majority, items: &[u32], interrupt: Interrupt<'_>) -> Result<u64> {
     let k = items.len();
     let words = k.div_ceil(64);
     let mut left: Vec<i32> = zeros(k, k)?;
@@ -52,6 +57,7 @@ pub(super) fn bound(majority: &Majority, items: &[u32], interrupt: Interrupt) ->
                 }
             }
         }
+        interrupt.advance((k * words) as u64);
     }
     Ok(bound)
 }

@@ -100,7 +100,7 @@ impl Known {
 
     /// Improves an order until neither moving one item past known partners nor reordering a short
     /// run of items helps. Unknown pairs keep their order.
-    pub(crate) fn refine(&self, order: &mut [u32], interrupt: Interrupt) -> Result<()> {
+    pub(crate) fn refine(&self, order: &mut [u32], interrupt: Interrupt<'_>) -> Result<()> {
         loop {
             let margin_over = |item| {
                 let row = self.row(item);
@@ -136,7 +136,7 @@ impl Known {
 
     /// Puts every short run whose pairs are all known into its best order; returns whether any
     /// run was improved.
-    fn solve_runs(&self, order: &mut [u32], interrupt: Interrupt) -> Result<bool> {
+    fn solve_runs(&self, order: &mut [u32], interrupt: Interrupt<'_>) -> Result<bool> {
         let mut improved = false;
         for run in self.runs(order) {
             if run.len() > SOLVED_UPTO {
@@ -145,7 +145,7 @@ impl Known {
             let items = order[run.clone()].to_vec();
             let Some(majority) = self.majority(&items, 0)? else { continue };
             let as_is: Vec<u32> = (0..items.len() as u32).collect();
-            let best = best_order(&majority, &as_is, interrupt)?;
+            let best = best_order(&majority, &as_is, interrupt.uncounted())?;
             if majority.violations(&best) < majority.violations(&as_is) {
                 improved = true;
                 for (slot, &i) in order[run].iter_mut().zip(&best) {

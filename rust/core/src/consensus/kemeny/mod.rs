@@ -15,7 +15,7 @@ mod subsets;
 use super::majority::Majority;
 use super::{Consensus, tied};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Stage};
 use crate::rankings::{Profile, Ties, invert};
 use crate::rng::{Key, shuffle, stream};
 
@@ -44,8 +44,9 @@ pub fn consensus(
     kicks: usize,
     ties: Ties,
     key: Key,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<Consensus> {
+    interrupt.enter(Stage::Pairs);
     by_majority(&Majority::new(profile, interrupt)?, exact_upto, kicks, ties, key, interrupt)
 }
 
@@ -56,7 +57,7 @@ pub(crate) fn by_majority(
     kicks: usize,
     ties: Ties,
     key: Key,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<Consensus> {
     let mut items: Vec<u32> = (0..majority.n() as u32).collect();
     if let Ties::Random(key) = ties {
@@ -65,12 +66,20 @@ pub(crate) fn by_majority(
     }
     let mut order = Vec::with_capacity(items.len());
     let mut excess = 0;
+    let exact = |component: &[u32]| component.len() <= exact_upto.min(EXACT_MOST);
     let components = components::components(majority, &items, interrupt)?;
+    interrupt.enter(Stage::Search);
+    for component in &components {
+        interrupt.expect(match exact(component) {
+            true => subsets::work(component.len()),
+            false => cycles::work(component.len()) + search::work(component.len(), kicks),
+        });
+    }
     for (i, mut component) in components.into_iter().enumerate() {
         if ties == Ties::Index {
             component.sort_unstable();
         }
-        if component.len() <= exact_upto.min(EXACT_MOST) {
+        if exact(&component) {
             let solved = subsets::best_order(majority, &component, interrupt)?;
             excess += majority.violations(&solved);
             order.extend(solved);

@@ -10,7 +10,12 @@ impl Known {
     ///
     /// They do if every run has been solved and every other pair agrees with its majority: then no
     /// order does better on the pairs inside runs, and none on the others.
-    pub(crate) fn proves(&self, order: &[u32], total: u64, interrupt: Interrupt) -> Result<bool> {
+    pub(crate) fn proves(
+        &self,
+        order: &[u32],
+        total: u64,
+        interrupt: Interrupt<'_>,
+    ) -> Result<bool> {
         for run in self.runs(order) {
             let too_long = run.len() > SOLVED_UPTO;
             if too_long || self.majority(&order[run], 0)?.is_none() {
@@ -29,7 +34,7 @@ impl Known {
     ///
     /// Goes from the last place to the first: a chain leads by one link to a place whose own chains
     /// are bounded already. Almost linear in the known pairs if most rankings agree on most links.
-    fn chains_prove(&self, order: &[u32], total: u64, interrupt: Interrupt) -> Result<bool> {
+    fn chains_prove(&self, order: &[u32], total: u64, interrupt: Interrupt<'_>) -> Result<bool> {
         let links = self.links(order, total);
         let unknown = |from: usize, to: usize| self.margin(order[from], order[to]).is_none();
         // For each place, an upper bound on the best chain to any later place unknown to it.

@@ -4,12 +4,22 @@ use rand_core::Rng;
 
 use crate::consensus::majority::Majority;
 use crate::error::Result;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Stage};
 use crate::rankings::{Ties, by_score, invert};
 use crate::rng::{below, shuffle};
 
 /// Neighbours that a restart puts in random order.
 const KICK: usize = 12;
+
+/// Margins looked up in `kicks` restarts, counted as if every restart took the same time.
+pub(super) fn work(k: usize, kicks: usize) -> u64 {
+    kick_work(k).saturating_mul(kicks as u64)
+}
+
+/// Every item is tried at every place a few times, until none has moved.
+fn kick_work(k: usize) -> u64 {
+    3 * (k as u64) * (k as u64)
+}
 
 /// A good order of `items`: the local optimum reached from Borda's order, or a better one reached
 /// from it in `kicks` restarts, each from the best order so far with a few neighbours shuffled.
@@ -19,7 +29,7 @@ pub(super) fn search(
     kicks: usize,
     ties: Ties,
     rng: &mut impl Rng,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<Vec<u32>> {
     // The sum of an item's margins is its Borda score, up to scale.
     let score = |&item: &u32| -majority.row(item).iter().map(|&m| i64::from(m)).sum::<i64>();
@@ -30,7 +40,9 @@ pub(super) fn search(
         let row = majority.row(item);
         move |other: u32| Some(row[other as usize])
     };
+    interrupt.enter(Stage::Improving);
     improve(&mut best, margin_over, interrupt)?;
+    interrupt.enter(Stage::Search);
     let mut least = majority.violations(&best);
     let length = best.len().min(KICK);
     for _ in 0..kicks {
@@ -42,6 +54,7 @@ pub(super) fn search(
         if violations < least {
             (best, least) = (order, violations);
         }
+        interrupt.advance(kick_work(items.len()));
     }
     Ok(best)
 }
@@ -53,7 +66,7 @@ pub(super) fn search(
 pub(super) fn improve<F: Fn(u32) -> Option<i32>>(
     order: &mut [u32],
     margin_over: impl Fn(u32) -> F,
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<()> {
     let mut unmoved = 0;
     let mut place = 0;

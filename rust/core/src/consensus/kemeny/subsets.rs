@@ -7,6 +7,11 @@ use crate::interrupt::Interrupt;
 /// Subsets between two looks at the interrupt: less than a millisecond.
 const POLL: usize = 1 << 12;
 
+/// Choices of a last item for the subsets of `k` items.
+pub(super) fn work(k: usize) -> u64 {
+    (k as u64) << k
+}
+
 /// A best order of `items`. Of equally good orders, later items stay later.
 ///
 /// # Errors
@@ -15,7 +20,7 @@ const POLL: usize = 1 << 12;
 pub(super) fn best_order(
     majority: &Majority,
     items: &[u32],
-    interrupt: Interrupt,
+    interrupt: Interrupt<'_>,
 ) -> Result<Vec<u32>> {
     let k = items.len();
     // For each item, the sum of every subset's margins over it: one table per half of the items.
@@ -51,12 +56,16 @@ pub(super) fn best_order(
         }
         choice
     };
+    let mut counted = 0;
     for set in 1..best.len() {
         if set % POLL == 0 {
             interrupt.check()?;
+            interrupt.advance(((set - counted) * k) as u64);
+            counted = set;
         }
         best[set] = last_of(&best, set).0;
     }
+    interrupt.advance(((best.len() - counted) * k) as u64);
     let mut set = best.len() - 1;
     let mut order = vec![0; k];
     for slot in order.iter_mut().rev() {

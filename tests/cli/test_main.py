@@ -1,0 +1,121 @@
+"""What all commands share: help texts, suggestions, Ctrl-C and the progress line."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from fedrank.cli import app
+from helpers.command import in_terminal, refused, run, run_process, visible
+
+TAG = re.compile(r"(?<!\\)\[[a-z#/@][^\[\]]*\]")  # what Rich would take for markup, and swallow
+ESCAPED = re.compile(r"\\(\[[^\[\]]+\])")
+
+
+def commands(command, path=()):
+    """Every command and group, with the words that call it."""
+    yield path, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands(below, (*path, name))
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+def helps(command):
+    """The help texts of a command, as they are in the source."""
+    return [command.help or "", *(getattr(option, "help", None) or "" for option in command.params)]
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_brackets_in_help_texts_are_shown(path):
+    texts = helps(COMMANDS[path])
+    assert [TAG.findall(text) for text in texts if TAG.search(text)] == []
+    shown = " ".join(run(*path, "--help", COLUMNS="200").stdout.split())
+    for text in texts:
+        for bracket in ESCAPED.findall(text):
+            assert bracket in shown, f"{bracket} of {text!r}"
+    assert "\\[" not in shown
+
+
+def test_an_extra_is_named_in_the_help():
+    assert "fedrank[plot]" in run("demo", "--help", COLUMNS="200").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"), [(["agregate"], "aggregate"), (["data", "lst"], "list")], ids=str
+)
+def test_a_misspelt_command_gets_one_suggestion(words, meant):
+    message = refused(run(*words))
+    assert message.count("Did you mean") == 1
+    assert meant in message
+
+
+def test_a_misspelt_option_gets_one_suggestion():
+    message = refused(run("sample", "--itms", "3"))
+    assert message.count("--items") == 1
+
+
+EARLY = """
+import os, signal, threading
+from fedrank_command import main
+threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise")
+def test_ctrl_c_while_the_modules_load_ends_without_a_traceback(python):
+    done = python(EARLY)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "fedrank: stopped\n")
+
+
+LONG = ("plan", "--items", "150", "--clients", "10", "--phi", "0.6")
+
+
+def test_a_long_command_shows_how_far_it_is_on_a_terminal_and_wipes_it():
+    code, shown = in_terminal(*LONG)
+    assert code == 0
+    assert re.search(r"\rborda: \d+ samples per client [━─]{24} +\d+ %", shown)
+    left = [line.rstrip("\r").split("\r")[-1] for line in shown.split("\n")]
+    assert not any("%" in line for line in left)
+    assert "rankings per client" in "\n".join(visible(shown))
+
+
+def test_a_long_command_writes_no_progress_to_a_pipe():
+    done = run_process(*LONG, "--json")
+    assert "%" not in done.stderr
+    assert "\r" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise")
+def test_ctrl_c_at_a_terminal_leaves_one_line():
+    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
+    main, side = pty.openpty()
+    code = "import sys; sys.argv[0] = 'fedrank'; from fedrank_command import main; main()"
+    arguments = ("plan", "--items", "400", "--clients", "10", "--phi", "0.6", "--delta", "0.0001")
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdin=side,
+        stdout=side,
+        stderr=side,
+        env=os.environ | {"COLUMNS": "80"},
+        start_new_session=True,
+    ) as process:
+        os.close(side)
+        shown = b""
+        try:
+            while part := os.read(main, 65536):
+                if b"samples per client" in part and b"samples per client" not in shown:
+                    process.send_signal(signal.SIGINT)
+                shown += part
+        except OSError:  # Linux's way of saying that the other side is closed
+            pass
+        os.close(main)
+    last = shown.decode().rstrip("\r\n").split("\n")[-1]
+    assert process.returncode == 130
+    assert last.split("\r")[-1] == "fedrank: stopped"
