@@ -80,7 +80,7 @@ def test_footrule_says_that_it_does_not_know(tied):
 
 def test_the_central_consensus_follows_the_labels_even_if_the_first_client_is_lost(tmp_path):
     for name, labels in {"a": "xyz", "b": "zyx", "c": "zyx", "d": "yxz"}.items():
-        places = [tuple("xyz".index(label) for label in labels)]  # x, then y, then z
+        places = [tuple("xyz".index(label) for label in labels)] * 2  # x, then y, then z
         write_ranks(tmp_path / f"{name}.csv", list(labels), places)
     files = sorted(tmp_path.glob("*.csv"))
     done = run("federate", *files, "--unquantized", "--drop", "a", "--json")

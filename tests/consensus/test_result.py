@@ -321,7 +321,7 @@ def test_central_frames_round_trip():
 
 def test_one_based_arrays_are_accepted_where_they_are_declared():
     assert aggregate([[1, 2, 3], [2, 1, 3]], base=1, ties="index").order.tolist() == [0, 1, 2]
-    with pytest.raises(InputError, match=r"look 1-based: pass base=1 to Rankings, aggregate"):
+    with pytest.raises(InputError, match=r"look 1-based: pass base=1 to Rankings or aggregate"):
         aggregate([[1, 2, 3]])
     with pytest.raises(InputError, match="base is for arrays"):
         aggregate(VOTES, base=1)

@@ -3,6 +3,7 @@
 import pytest
 
 from fedrank import Rankings, aggregate, federate
+from fedrank.data import read
 from fedrank.exceptions import InputError
 from fedrank.protocol.result import summary
 
@@ -75,25 +76,33 @@ def test_a_bound_that_is_too_low_names_the_client():
         federate({"north": VOTES[:1], "east": VOTES[:1], "west": VOTES}, max_samples=1)
 
 
-class Sourced(Rankings):
-    """Rankings that say what they were read from."""
+@pytest.fixture
+def sourced(tmp_path):
+    """Read rankings from a file with this name."""
 
-    __slots__ = ("source",)
+    def read_file(name):
+        file = tmp_path / name
+        file.write_text("a,b,c\n1,2,3\n2,1,3\n")
+        return read(file)
+
+    return read_file
 
 
-def sourced(line):
-    votes = Sourced([[0, 1, 2]], items="abc")
-    votes.source = line
-    return votes
-
-
-def test_sources_are_kept():
-    assert aggregate(sourced("a.csv: 1 ranking")).source == "a.csv: 1 ranking"
+def test_sources_are_kept(sourced):
+    line = "{}: 2 rankings of 3 items (ranks, 1 = best)"
+    one, other = sourced("a.csv"), sourced("b.csv")
+    assert str(aggregate(one).source) == line.format("a.csv")
     assert aggregate(VOTES).source is None
-    alike = federate([sourced("a.csv: 1 ranking")] * 3, rng=0)
-    assert (alike.source, alike.sources) == ("a.csv: 1 ranking", None)
-    apart = federate([sourced("a.csv"), sourced("b.csv"), VOTES], rng=0)
-    assert (apart.source, apart.sources) == (None, ("a.csv", "b.csv", None))
-    assert type(apart).from_json(apart.to_json()).sources == apart.sources
+    alike = federate([one] * 3, rng=0)
+    assert (str(alike.source), alike.sources) == (line.format("a.csv"), None)
+    both = federate([one, other, other], rng=0)
+    assert str(both.source) == "2 files: 4 rankings of 3 items (ranks, 1 = best)"
+    apart = federate([one, other, VOTES], rng=0)
+    assert apart.source is None
+    lines = (line.format("a.csv"), line.format("b.csv"), None)
+    assert tuple(each and str(each) for each in apart.sources) == lines
+    assert type(apart).from_json(apart.to_json()).sources == lines
+    joined = Rankings.concat([other.select(["a", "b"])] * 2)
+    assert str(joined.source) == "b.csv: 2 rankings of 3 items (ranks, 1 = best; 1 item left out)"
     plain = federate([VOTES] * 3, rng=0)
     assert (plain.source, plain.sources) == (None, None)
