@@ -170,7 +170,6 @@ def test_a_long_read_shows_how_far_it_is(monkeypatch):
     monkeypatch.setattr(_progress, "sys", SimpleNamespace(stderr=shown))
     data.read_preflib(SAMPLES / "small.soc")
     assert shown.getvalue() == ""  # nobody asked
-    with _progress.show():
-        data.read_preflib(SAMPLES / "small.soc")
+    data.read(SAMPLES / "small.soc", progress=True)
     assert "reading small.soc" in shown.getvalue()
     assert "100 %" in shown.getvalue()

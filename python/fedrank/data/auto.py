@@ -6,7 +6,9 @@ from math import isnan
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from fedrank._progress import show as show_progress
 from fedrank._random import RNG
+from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
 from fedrank.data._cells import SHEETS, csv_rows, is_comment, sheet_rows
 from fedrank.data._grid import number, show
@@ -43,6 +45,7 @@ def read(
     decimal: str = ".",
     complete: Literal[True],
     rng: RNG = None,
+    progress: bool = False,
     **options: Any,
 ) -> Rankings: ...
 @overload
@@ -57,6 +60,7 @@ def read(
     decimal: str = ".",
     complete: bool = False,
     rng: RNG = None,
+    progress: bool = False,
     **options: Any,
 ) -> AnyRankings: ...
 def read(
@@ -70,6 +74,7 @@ def read(
     decimal: str = ".",
     complete: bool = False,
     rng: RNG = None,
+    progress: bool = False,
     **options: Any,
 ) -> AnyRankings:
     """Read a file of any layout, as declared or as is certain.
@@ -101,6 +106,8 @@ def read(
         Whether to order ties and gaps at random, which `source` of the result then counts.
     rng : None, int or numpy.random.Generator
         Random seed or generator, for ``complete=True``.
+    progress : bool
+        Whether to show progress on standard error, from two seconds on.
     **options
         Options of `read_ballots` or `read_expression`; each one implies the layout.
 
@@ -134,7 +141,9 @@ def read(
     """
     layout = layout_of(layout, options)
     declared = Declared(layout, best, id_columns, items_in, header, decimal)  # type: ignore[arg-type]
-    with rereadable(path) as file:  # it is opened twice: to find the layout, and to read
+    watched = show_progress(as_bool("progress", progress))
+    # It is opened twice: to find the layout, and to read.
+    with watched, rereadable(path) as file:
         found = declared.layout or recognised(file, path)
         if found in (*TABLES, "table"):
             with tables.open_table(file, decimal) as rows:
