@@ -146,7 +146,7 @@ impl<'a> Interrupt<'a> {
     /// A count of one thread's own, for units that take a few nanoseconds.
     #[must_use]
     pub fn tally(self) -> Tally<'a> {
-        Tally { interrupt: self, units: 0 }
+        Tally { interrupt: self, units: 0, unseen: POLL }
     }
 }
 
@@ -155,19 +155,23 @@ impl<'a> Interrupt<'a> {
 pub struct Tally<'a> {
     interrupt: Interrupt<'a>,
     units: u64,
+    /// Units since the last look at the interrupt; a new tally looks at once, since many are short.
+    unseen: u64,
 }
 
 impl Tally<'_> {
-    /// Counts units as done, and looks at the interrupt now and then.
+    /// Counts units as done, and looks at the interrupt the first time and then now and then.
     ///
     /// # Errors
     /// [`Error::Interrupted`] as [`Interrupt::check`].
     #[inline]
     pub fn add(&mut self, units: u64) -> Result<()> {
         self.units += units;
-        if self.units < POLL {
+        self.unseen += units;
+        if self.unseen < POLL {
             return Ok(());
         }
+        self.unseen = 0;
         self.interrupt.advance(std::mem::take(&mut self.units));
         self.interrupt.check()
     }
@@ -201,6 +205,15 @@ mod tests {
         interrupt.enter(Stage::Main);
         interrupt.uncounted().advance(5);
         assert_eq!(work.state(), State { stage: Stage::Main, done: 4, total: 10 });
+    }
+
+    #[test]
+    fn a_tally_that_ends_soon_sees_the_interrupt_too() {
+        let earlier = Interrupt {
+            generation: GENERATION.load(Ordering::Relaxed).wrapping_sub(1),
+            work: None,
+        };
+        assert_eq!(earlier.tally().add(1), Err(Error::Interrupted));
     }
 
     #[test]
