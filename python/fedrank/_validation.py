@@ -96,7 +96,8 @@ def as_weights(weights: ArrayLike | None, rows: int) -> NDArray[np.uint32] | Non
             f"but {plural(np.size(weights), 'weight')}"
         )
     if counts.dtype.kind not in "iuf":
-        raise InputError(f"weights must be whole numbers, not {weights!r}", value=weights)
+        first = counts[:1].tolist()[0] if len(counts) else counts.dtype
+        raise InputError(f"weights must be whole numbers, not {first!r}", value=first)
     wrong = ~((counts >= 0) & (counts <= INT32_MAX) & (counts == np.floor(counts)))
     if wrong.any():
         row = int(np.argmax(wrong))

@@ -302,7 +302,7 @@ def test_one_column_of_a_library_is_still_one_ranking():
 
 def test_errors_in_frames_name_the_column():
     frame = pd.DataFrame({"patient": ["p1", "p2"], "TP53": [0, 1]})
-    with pytest.raises(InputError, match="row 0: 'p1' of item 'patient' is not a number"):
+    with pytest.raises(InputError, match="row 0: 'p1' of item 'patient' is text, not a number"):
         Rankings(frame)
     with pytest.raises(InputError, match=r"0\.5 of item 'EGFR' .*use Rankings\.from_scores"):
         aggregate(pd.DataFrame({"TP53": [0, 1], "EGFR": [1, 0.5]}))
@@ -321,7 +321,7 @@ def test_central_frames_round_trip():
 
 def test_one_based_arrays_are_accepted_where_they_are_declared():
     assert aggregate([[1, 2, 3], [2, 1, 3]], base=1, ties="index").order.tolist() == [0, 1, 2]
-    with pytest.raises(InputError, match=r"look 1-based: pass base=1 to Rankings, aggregate"):
+    with pytest.raises(InputError, match=r"look 1-based: pass base=1 to Rankings or aggregate"):
         aggregate([[1, 2, 3]])
     with pytest.raises(InputError, match="base is for arrays"):
         aggregate(VOTES, base=1)
