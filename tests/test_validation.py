@@ -122,8 +122,8 @@ def test_one_item_has_a_trivial_model():
         (np.array([[0, 2**64 - 1]], dtype=np.uint64), "18446744073709551615 of item 1 is too"),
         ([[0, 1], [0, 1e30]], r"row 1: 1e\+30 of item 1 is too large"),
         ([[0, 1], [0, 0]], r"row 1: not a ranking: positions must be 0\.\.1, but 0 is used"),
-        ([[0, 1], [2, 0]], r"row 1: not a ranking: positions must be 0\.\.1, but 2 of item 0 is out of"),
-        ([[0, 1], [-1, 0]], r"row 1: not a ranking: positions must be 0\.\.1, but -1 of item 0 is out of"),
+        ([[0, 1], [2, 0]], r"row 1: not a ranking: .* be 0\.\.1, but 2 of item 0 is out"),
+        ([[0, 1], [-1, 0]], r"row 1: not a ranking: .* be 0\.\.1, but -1 of item 0 is out"),
         ([[1, 2, 3], [2, 1, 3]], r"positions must be 0\.\.2, .* look 1-based: pass base=1"),
         ([["a", "b"]], r"row 0: .a. of item 0 is text, .*Rankings\.from_orders"),
         ([["0", "1"]], r"row 0: .0. of item 0 is text, not a number; convert"),
@@ -144,7 +144,10 @@ def test_what_is_not_a_ranking_is_refused_everywhere(door, ranks, message):
     [
         ([], "at least one item, but the rows are empty"),
         (3, "one row or a matrix of rows, not "),
-        ([[0, 1], [0, 1, 2]], "row 1: the row has 3 entries, but row 0 has 2; all rows must have one entry per item"),
+        (
+            [[0, 1], [0, 1, 2]],
+            "row 1: the row has 3 entries, but row 0 has 2; all rows must have",
+        ),
         ([[0, 1, 2], [0, 1, 2], [0]], "row 2: the row has 1 entry, but row 0 has 3"),
         ([[0, 1], 3], "row 1: the row has 1 entry, but row 0 has 2"),
         ([[0, 1], []], "row 1: the row has 0 entries, but row 0 has 2"),
@@ -167,7 +170,7 @@ def test_a_0_based_row_with_base_1_is_told_so():
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_a_0_based_row_of_any_type_with_base_1_is_told_so(dtype):
-    with pytest.raises(ValueError, match="but 0 of item 0 is out of range; the positions look 0-based"):
+    with pytest.raises(ValueError, match="0 of item 0 is out of range; the positions look 0-based"):
         Rankings(np.array([[0, 1, 2]], dtype=dtype), base=1)
 
 
@@ -289,7 +292,11 @@ def test_unknown_tie_rules_are_refused(ties):
     [
         ("borda", {"runs": 3}, "'borda' has no option 'runs'; it takes no options"),
         ("kemeny", {"runs": 3}, "'kemeny' has no option 'runs'; its options are exact_upto, kicks"),
-        ("pivot", {"kicks": 3}, "'pivot' has no option 'kicks'; its options are runs, best_of_both"),
+        (
+            "pivot",
+            {"kicks": 3},
+            "'pivot' has no option 'kicks'; its options are runs",
+        ),
         ("pivot", {"runs": 0}, "runs must be a whole number of at least 1, not 0"),
         ("pivot", {"runs": 1.5}, r"runs must be a whole number of at least 1, not 1\.5"),
         ("kemeny", {"kicks": -1}, "kicks must be a whole number of at least 0, not -1"),
