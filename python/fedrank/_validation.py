@@ -2,138 +2,15 @@
 
 import numbers
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from fedrank.exceptions import InputError, Remedy
+from fedrank.exceptions import InputError
 
 INT32_MAX = np.iinfo(np.int32).max
 MAX_LISTED = 6  # labels that an error message lists
-
-
-FILL_GAPS = "fill in the gaps, or use PartialRankings with -1 for items not ranked"
-SCORES = "if these are scores, use Rankings.from_scores"
-"""Advice for numbers that cannot be positions, and for gaps."""
-
-
-def as_integers(
-    values: ArrayLike, what: str, labels: Sequence[object] | None = None
-) -> NDArray[Any]:
-    """Return input as a matrix whose entries are whole numbers that fit ``int32``.
-
-    Errors name the item by its label, if there are labels.
-
-    Examples
-    --------
-    >>> as_integers([0.0, 1.0], "positions")
-    array([[0., 1.]])
-    """
-    matrix = as_matrix(values, what, labels)
-    kind = matrix.dtype.kind
-    if kind not in "iuf":
-        raise InputError(f"{what} must be whole numbers, not {matrix.dtype}")
-    if kind == "f":
-        missing = np.isnan(matrix)
-        refuse_where(missing, matrix, "is not a whole number", FILL_GAPS, labels)
-        wrong = ~np.isfinite(matrix) | (matrix != np.floor(matrix))
-        refuse_where(wrong, matrix, "is not a whole number", SCORES, labels)
-    if matrix.dtype.itemsize >= 4 and matrix.size and matrix.dtype != np.int32:
-        large = (matrix >= 2.0**31) | (matrix <= -(2.0**31))
-        refuse_where(large, matrix, "is too large", SCORES, labels)
-    return matrix
-
-
-def refuse_where(
-    wrong: NDArray[np.bool_],
-    matrix: NDArray[Any],
-    problem: str,
-    remedy: str | None = None,
-    labels: Sequence[object] | None = None,
-) -> None:
-    """Raise an error for the first entry that is wrong, if there is one."""
-    if wrong.any():
-        row, item = map(int, np.argwhere(wrong)[0])
-        raise bad_entry(row, item, matrix[row, item], problem, remedy, labels)
-
-
-def bad_entry(
-    row: int,
-    item: int,
-    value: object,
-    problem: str,
-    remedy: str | None = None,
-    labels: Sequence[object] | None = None,
-) -> InputError:
-    """Make the error for one entry of a matrix.
-
-    Examples
-    --------
-    >>> print(bad_entry(2, 0, 0.5, "is not a whole number"))
-    row 2: 0.5 of item 0 is not a whole number
-    >>> print(bad_entry(2, 0, 0.5, "is not a whole number", labels=["TP53"]))
-    row 2: 0.5 of item 'TP53' is not a whole number
-    """
-    shown = repr(value) if isinstance(value, str) else value
-    known = labels is not None and item < len(labels)
-    name = repr(labels[item]) if labels is not None and known else item
-    return InputError(
-        f"{shown} of item {name} {problem}", row=row, item=item, value=value, remedy=remedy
-    )
-
-
-def as_matrix(values: ArrayLike, what: str, labels: Sequence[object] | None = None) -> NDArray[Any]:
-    """Return input as a two-dimensional array with at least one column.
-
-    Examples
-    --------
-    >>> as_matrix([1, 2], "scores").shape
-    (1, 2)
-    """
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise InputError(f"{what} must not be masked", remedy="fill in the gaps, or drop the rows")
-    try:
-        matrix = np.asarray(values)
-    except ValueError:
-        lengths = [np.size(row) for row in cast(Iterable[Any], values)]
-        odd = next((i for i, size in enumerate(lengths) if size != lengths[0]), 0)
-        raise InputError(
-            f"{plural(lengths[odd], 'entry', 'entries')}, but row 0 has {lengths[0]}: "
-            "all rows must rank the same items",
-            row=odd,
-        ) from None
-    if matrix.ndim == 1:
-        matrix = matrix[np.newaxis]
-    if matrix.dtype == object and matrix.ndim == 2:
-        matrix = from_objects(matrix, labels)
-    if matrix.ndim != 2:
-        raise InputError(
-            f"{what} must be one row or a matrix of rows, not {matrix.ndim}-dimensional"
-        )
-    if matrix.shape[1] == 0:
-        raise InputError(f"{what} must be given for at least one item, but the rows are empty")
-    if matrix.shape[1] > INT32_MAX:
-        raise InputError(f"{matrix.shape[1]} items are too many: at most {INT32_MAX}")
-    return matrix
-
-
-def from_objects(
-    matrix: NDArray[Any], labels: Sequence[object] | None = None
-) -> NDArray[np.float64]:
-    """Convert a matrix of Python numbers, such as nullable columns give, to floats.
-
-    Examples
-    --------
-    >>> from_objects(np.array([[1, 2.5]], dtype=object))
-    array([[1. , 2.5]])
-    """
-    for (row, item), value in np.ndenumerate(matrix):
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-            raise bad_entry(row, item, value, "is not a number", labels=labels)
-        if isinstance(value, int) and abs(value) > 2**53:
-            raise bad_entry(row, item, value, "is too large", labels=labels)
-    return matrix.astype(np.float64)
 
 
 def whole(name: str, value: float, least: int = 1, most: int = 2**63 - 1) -> int:
@@ -214,9 +91,13 @@ def as_weights(weights: ArrayLike | None, rows: int) -> NDArray[np.uint32] | Non
     except ValueError:
         raise InputError("weights must be one count per ranking, not lists of counts") from None
     if counts.ndim != 1 or len(counts) != rows:
-        raise InputError(f"weights must be one count per ranking: {rows}, not {np.size(weights)}")
+        raise InputError(
+            f"weights must be one count per ranking: there are {plural(rows, 'ranking')}, "
+            f"but {plural(np.size(weights), 'weight')}"
+        )
     if counts.dtype.kind not in "iuf":
-        raise InputError(f"weights must be whole numbers, not {counts.dtype}")
+        first = counts[:1].tolist()[0] if len(counts) else counts.dtype
+        raise InputError(f"weights must be whole numbers, not {first!r}", value=first)
     wrong = ~((counts >= 0) & (counts <= INT32_MAX) & (counts == np.floor(counts)))
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -226,43 +107,12 @@ def as_weights(weights: ArrayLike | None, rows: int) -> NDArray[np.uint32] | Non
     return np.ascontiguousarray(counts, dtype=np.uint32)
 
 
-def not_a_ranking(ranks: NDArray[np.int32], row: int, rank: int, base: int) -> InputError:
-    """Make the error for a row that is not a ranking, in the caller's numbers.
-
-    Examples
-    --------
-    >>> print(not_a_ranking(np.array([[1, 1]], dtype=np.int32), 0, 1, base=0))
-    row 0: not a ranking: positions must be 0..1, but 1 is used twice; for tied or missing positions
-    use PartialRankings
-    """
-    n = ranks.shape[1]
-    value = rank + base
-    fault = "is used twice" if 0 <= rank < n else "is out of range"
-    ordered = np.sort(ranks[row])
-    remedy: str | None = None
-    if base == 0 and np.array_equal(ordered, np.arange(1, n + 1)):
-        remedy = Remedy.BASE_1
-    elif base == 1 and np.array_equal(ordered, np.arange(-1, n - 1)):
-        remedy = Remedy.BASE_0
-    elif (ranks[row] == -1 - base).any():
-        remedy = "if -1 marks an item that is not ranked, use PartialRankings"
-    elif not 0 <= rank < n:
-        remedy = SCORES
-    elif base == 0:
-        remedy = "for tied or missing positions use PartialRankings"
-    return InputError(
-        f"not a ranking: positions must be {base}..{base + n - 1}, but {value} {fault}",
-        row=row,
-        value=value,
-        remedy=remedy,
-    )
-
-
 def check_items(items: Iterable[Hashable], n: int) -> tuple[Hashable, ...]:
     """Check that there are ``n`` different labels."""
     labels = tuple(as_list(items, "items"))
     if len(labels) != n:
-        raise InputError(f"{len(labels)} labels were given for {plural(n, 'item')}")
+        given = f"{plural(len(labels), 'label')} {'was' if len(labels) == 1 else 'were'} given"
+        raise InputError(f"{given} for {plural(n, 'item')}; each item needs one label")
     seen: set[Hashable] = set()
     for item, label in enumerate(labels):
         if not hashable(label):
@@ -292,7 +142,7 @@ def as_list(values: Any, what: str) -> list[Any]:
     try:
         return list(values)
     except TypeError:
-        raise InputError(f"{what} must be a list of items, not {values!r}", value=values) from None
+        raise InputError(f"{what} must be a list, not {values!r}", value=values) from None
 
 
 def hashable(label: object) -> bool:
@@ -322,9 +172,18 @@ def chosen(choice: Any, index: dict[Hashable, int], row: int) -> int | None:
         return index[choice]
     if isinstance(choice, str) and choice.strip().lower() in ("", "undervote", "overvote"):
         return None
-    raise InputError(
-        f"{choice!r} is not one of the items {few(list(index))}", row=row, value=choice
-    )
+    raise not_an_item(choice, index, row)
+
+
+def not_an_item(label: object, known: Iterable[object], row: int) -> InputError:
+    """Make the error for a label that is not one of the items.
+
+    Examples
+    --------
+    >>> print(not_an_item("pear", ["apple", "plum"], row=2))
+    row 2: 'pear' is not one of the items apple, plum
+    """
+    return InputError(f"{label!r} is not one of the items {few(list(known))}", row=row, value=label)
 
 
 def as_array(ranks: NDArray[np.int32], dtype: DTypeLike | None, copy: bool | None) -> NDArray[Any]:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
+from fedrank._entries import as_integers
 from fedrank._progress import Following
-from fedrank._validation import as_integers
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import as_rankings, same_items
 from fedrank.rankings.partial import PartialRankings, as_profile

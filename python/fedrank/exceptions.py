@@ -24,19 +24,35 @@ class ProtocolError(ValueError):
     ----------
     code : str
         A fixed word for the kind of error: all that need leave a machine.
+    problem : str
+        What is wrong, without the remedy: the message adds it.
+    remedy : str or None
+        What to do about it; a `Remedy` where an option of the call would correct it.
 
     Examples
     --------
-    >>> ProtocolError("too few clients are left", "few").code
+    >>> error = ProtocolError("only 2 clients are left", "few", Remedy.MIN_SURVIVORS)
+    >>> error.code
     'few'
+    >>> print(error)
+    only 2 clients are left; add clients, or pass a lower min_survivors
     """
 
-    def __init__(self, message: str, code: str) -> None:
-        super().__init__(message)
+    def __init__(self, problem: str, code: str, remedy: str | None = None) -> None:
+        super().__init__(problem)
+        self.problem = problem
         self.code = code
+        self.remedy = remedy
 
-    def __reduce__(self) -> tuple[type["ProtocolError"], tuple[str, str]]:
-        return type(self), (str(self), self.code)
+    def message(self, remedy: str | None) -> str:
+        """Return the problem and the given remedy."""
+        return f"{self.problem}; {remedy}" if remedy else self.problem
+
+    def __str__(self) -> str:
+        return self.message(self.remedy)
+
+    def __reduce__(self) -> tuple[type["ProtocolError"], tuple[str, str, str | None]]:
+        return type(self), (self.problem, self.code, self.remedy)
 
 
 class RunFailedError(ProtocolError):
@@ -127,10 +143,19 @@ class Remedy(StrEnum):
         "complete them with PartialRankings.complete(rng=…) or complete=True of the readers, "
         "or use the methods borda, pivot or kemeny"
     )
+    COMPLETE_CLIENTS = (
+        "complete them with PartialRankings.complete(rng=…) or complete=True of the readers, "
+        "or use the methods borda or kemeny"
+    )
+    COMPLETE_ONLY = (
+        "complete them with PartialRankings.complete(rng=…) or complete=True of the readers"
+    )
     TIES = 'pass ties="random" or ties="index"'
     REPLACE = "move it away, or pass replace=True"
     MAX_SAMPLES = "pass a larger max_samples"
-    INSECURE = "pass secure=False"
+    INSECURE = "add clients, or pass secure=False"
+    MIN_SURVIVORS = "add clients, or pass a lower min_survivors"
+    THRESHOLD = "keep more clients to the end, or choose a lower threshold"
     COMMON_ITEMS = "keep the items that all have, with select and common_items"
 
 

@@ -95,7 +95,7 @@ def test_ties_and_gaps_are_kept_and_count_one_half(method, layout):
     [
         (
             ["small.toi", "--method", "lehmer"],
-            "method 'lehmer' takes complete rankings only; pass --complete, or use --method borda",
+            "these have ties or gaps; pass --complete, or use --method borda",
         ),
         (["cvr.csv", "--keep-blank"], "leave out --keep-blank, or pass --complete"),
     ],

@@ -302,7 +302,7 @@ def test_a_consensus_that_cannot_be_drawn_is_named(arguments, named):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"items": ["a"]}, "1 labels were given for 2 items"),
+        ({"items": ["a"]}, "1 label was given for 2 items"),
         ({"top": -1}, "top must be a whole number of at least 0, not -1"),
         ({"top": "all"}, "top must be a whole number of at least 0, not 'all'"),
     ],

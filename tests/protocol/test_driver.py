@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fedrank import Borda, Study, conduct, federate
-from fedrank.exceptions import ProtocolError, RunFailedError
+from fedrank.exceptions import ProtocolError, Remedy, RunFailedError
 from fedrank.protocol.secagg import STEPS
 from fedrank.transport import InProcess, Lost
 from helpers.runs import CLIENTS, METHODS, ROSTER, STUDY, clients
@@ -38,7 +38,8 @@ def test_below_the_threshold_a_run_fails_and_says_who_was_lost():
     with pytest.raises(RunFailedError) as failed:
         conduct(STUDY, Changed(clients(STUDY), lose))
     assert failed.value.code == "few"
-    assert str(failed.value).endswith("lost at mask: north (refused), west (unavailable)")
+    assert failed.value.problem.endswith("lost at mask: north (refused), west (unavailable)")
+    assert failed.value.remedy is Remedy.THRESHOLD
 
 
 def test_a_client_that_is_not_in_the_replies_gave_none_in_time():
@@ -74,7 +75,7 @@ def test_a_sum_over_two_is_not_opened():
             asked.append(step.name)
             return lost.exchange(step, requests)
 
-    with pytest.raises(RunFailedError, match=r"only 2 clients are left, .* min_survivors = 3"):
+    with pytest.raises(RunFailedError, match=r"only 2 clients are left; .* min_survivors = 3"):
         conduct(study, Watched())
     assert asked == ["advertise", "share", "mask"]
 

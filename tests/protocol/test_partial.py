@@ -100,13 +100,25 @@ def test_clients_count_by_their_ballots_without_quantizing():
 @pytest.mark.parametrize(
     ("scheme", "options", "problem"),
     [
-        ("lehmer", {}, "Lehmer codes are of complete rankings: complete these, .* or use borda"),
-        (Lehmer(2, 3), {}, "Lehmer codes are of complete rankings"),
+        (
+            "lehmer",
+            {},
+            "client 0: the method lehmer needs .* complete them .* borda",
+        ),
+        (Lehmer(2, 3), {}, "the method lehmer needs complete rankings"),
         (Borda(2, 3), {}, "make the method with partial=True"),
         (Refine([0, 1], 3, 1), {}, "make the method with partial=True"),
-        ("borda", {"fit_phi": True}, "fit_phi needs complete rankings"),
-        ("borda", {"partial": False}, "a client has partial rankings: leave out partial=False"),
-        ("kemeny", {"partial": False}, "a client has partial rankings: leave out partial=False"),
+        ("borda", {"fit_phi": True}, "fitting phi needs complete rankings"),
+        (
+            "borda",
+            {"partial": False},
+            "client 0: .* ties or gaps; leave out partial=False",
+        ),
+        (
+            "kemeny",
+            {"partial": False},
+            "client 0: .* ties or gaps; leave out partial=False",
+        ),
         (
             "kemeny",
             {"max_samples": 1},

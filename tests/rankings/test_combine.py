@@ -48,7 +48,7 @@ def test_concat_of_a_partial_part_is_partial():
     [
         ([], "nothing to join"),
         (ABC, "a list of rankings, not one Rankings"),
-        ([ABC, [[0, 1, 2]]], "part 1 is list"),
+        ([ABC, [[0, 1, 2]]], "part 1 is a list"),
         ([ABC, Rankings([[0, 1, 2]])], "part 1 has no item labels, but part 0 has"),
         ([Rankings([[0, 1]]), Rankings([[0, 1, 2]])], "part 1 ranks 3 items, but part 0 ranks 2"),
         (
@@ -69,7 +69,7 @@ def test_many_differences_are_counted():
     with pytest.raises(InputError) as caught:
         Rankings.concat(parts)
     assert "part 0 lacks 8 (g9, g10, g11, g12, g13, g14, …); part 1 lacks 8" in str(caught.value)
-    assert "6 others lack some too" in str(caught.value)
+    assert "6 other parts also lack items" in str(caught.value)
 
 
 @given(profiles(6), st.data())

@@ -36,14 +36,14 @@ def test_orders_give_back_labelled_rankings():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Rankings.from_orders(5), "orders must be a list of items, not 5"),
+        (lambda: Rankings.from_orders(5), "orders must be a list, not 5"),
         (lambda: Rankings.from_orders([["a", float("nan")]]), "labels must not be NaN"),
         (lambda: Rankings([[0, 1]], items=["a", np.float32("nan")]), "labels must not be NaN"),
         (lambda: Rankings([[1, 1, -1]]), "-1 marks an item that is not ranked, use Partial"),
         (lambda: Rankings.from_orders([[["a"], "b"]]), r"must be text or numbers, not \['a'\]"),
-        (lambda: Rankings.from_orders(["ab"], items=5), "items must be a list of items, not 5"),
-        (lambda: Rankings.from_orders([0, 1]), "order 0 must be a list of items, not 0"),
-        (lambda: Rankings.from_ballots([1], items="ab"), "ballot 0 must be a list of items"),
+        (lambda: Rankings.from_orders(["ab"], items=5), "items must be a list, not 5"),
+        (lambda: Rankings.from_orders([0, 1]), "order 0 must be a list, not 0"),
+        (lambda: Rankings.from_ballots([1], items="ab"), "ballot 0 must be a list"),
         (lambda: Rankings([[0, 1]], items=[["a"], ["b"]]), r"must be text or numbers, not \['a'\]"),
         (lambda: Rankings.from_ballots([[("a", ["b"])]], items="ab"), "row 0: "),
         (lambda: aggregate([[0, 1]], ["borda"]), "method must be one of"),

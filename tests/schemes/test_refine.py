@@ -345,7 +345,7 @@ def test_json_names_each_field_once():
     ("arguments", "options", "named"),
     [
         (([0, 0, 1], 3, 1), {}, "not a ranking"),
-        (([[0, 1], [1, 0]], 3, 1), {}, "one ranking is announced at a time"),
+        (([[0, 1], [1, 0]], 3, 1), {}, "the announced order must be one ranking"),
         (([], 3, 1), {}, "at least one item|one ranking"),
         (([0, 1], 0, 1), {}, "clients"),
         (([0, 1], 3, 0), {}, "window"),

@@ -18,7 +18,7 @@ from fedrank.cli.federate import federate
 from fedrank.cli.plan import plan
 from fedrank.cli.reproduce import reproduce
 from fedrank.cli.sample import sample
-from fedrank.exceptions import InputError, Remedy
+from fedrank.exceptions import InputError, ProtocolError, Remedy
 
 STOPPED = 130  # exit code after Ctrl-C
 
@@ -31,7 +31,11 @@ FLAGS: dict[str | None, str] = {
     Remedy.COMPLETE: "pass --complete, or use --method borda, pivot or kemeny",
     Remedy.REPLACE: "move it away, or pass --replace",
     Remedy.MAX_SAMPLES: "pass a larger --max-samples",
-    Remedy.INSECURE: "add more, or pass --no-secure",
+    Remedy.COMPLETE_CLIENTS: "pass --complete, or use --method borda or kemeny",
+    Remedy.COMPLETE_ONLY: "pass --complete",
+    Remedy.INSECURE: "add clients, or pass --no-secure",
+    Remedy.MIN_SURVIVORS: "add clients, drop fewer, or pass a lower --min-survivors",
+    Remedy.THRESHOLD: "drop fewer clients, or pass a lower --threshold",
     Remedy.COMMON_ITEMS: "all clients must rank the same items; name those of ballots with "
     "--candidates",
 }
@@ -79,6 +83,8 @@ def explain(error: Exception) -> int:
         print_error(suggested_once(error.format_message()))
     elif isinstance(error, InputError):
         print_error(error.message(FLAGS.get(error.remedy, error.remedy), as_flags))
+    elif isinstance(error, ProtocolError):
+        print_error(error.message(FLAGS.get(error.remedy, error.remedy)))
     elif isinstance(error, OSError) and error.filename is not None:
         print_error(f"{error.filename}: {error.strerror}")
     elif isinstance(error, ValueError | OSError | MemoryError):

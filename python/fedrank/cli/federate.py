@@ -18,7 +18,6 @@ from fedrank.distances import kemeny_score, kendall_distance
 from fedrank.protocol.methods import DEFAULT_ROUNDS, DEFAULT_WINDOW, Kemeny, Method
 from fedrank.protocol.result import FederatedConsensus, summary
 from fedrank.protocol.secagg import MIN_SURVIVORS
-from fedrank.protocol.study import Study
 from fedrank.rankings.partial import AnyRankings, PartialRankings
 from fedrank.schemes import Borda, Lehmer
 from fedrank.schemes.lehmer import MAX_LOW_BITS
@@ -48,12 +47,13 @@ def federate(
         typer.Option(min=1, help="Deal the file's rankings at random to this many clients."),
     ] = None,
     users: Annotated[
-        Path | None, typer.Option(help="File of Sushi's users: their regions are the clients.")
+        Path | None, typer.Option(help="Sushi: file of the users; each region is one client.")
     ] = None,
     method: Annotated[
         MethodName,
         typer.Option(
-            help="borda and lehmer: one round. kemeny: Borda, then margins of near items."
+            help="How the consensus is computed. borda and lehmer take one round; kemeny takes "
+            "a Borda round, then rounds that compare neighbouring items."
         ),
     ] = MethodName.BORDA,
     phi: Annotated[
@@ -63,34 +63,41 @@ def federate(
         bool,
         typer.Option(
             "--quantize/--unquantized",
-            help="Borda: every client has the same weight, or every ranking has (exact sums).",
+            help="Borda: send rounded mean positions, so that every client has the same weight, "
+            "or exact sums, so that every ranking has the same weight.",
         ),
     ] = True,
     low_bits: Annotated[
-        str | None, typer.Option(help='Lehmer: bits sent one-hot, a number (default 0) or "paper".')
+        str | None,
+        typer.Option(help='Lehmer: number of low bits sent one-hot, or "paper" (default 0).'),
     ] = None,
     window: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Kemeny: margins are sent of items up to this many places apart "
+            help="Kemeny: compare items that are up to this many places apart "
             f"(default {DEFAULT_WINDOW}).",
         ),
     ] = None,
     rounds: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Kemeny: most rounds of refinement (default {DEFAULT_ROUNDS})."),
+        typer.Option(
+            min=1, help=f"Kemeny: largest number of refinement rounds (default {DEFAULT_ROUNDS})."
+        ),
     ] = None,
     fit_phi: Annotated[
         bool,
-        typer.Option("--fit-phi", help="Add a round that measures how widely rankings scatter."),
+        typer.Option(
+            "--fit-phi", help="Add a round that estimates the dispersion phi of the rankings."
+        ),
     ] = False,
     max_samples: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Most rankings per client; this bound is public. By default the least of 1, 3, 7, "
-            "15, … that suffices: it reveals only the order of magnitude of the largest client.",
+            help="Largest number of rankings per client; it is public. By default the smallest of "
+            "1, 3, 7, 15, … that is enough: it reveals only the order of magnitude of the largest "
+            "client.",
         ),
     ] = None,
     secure: Annotated[
@@ -98,20 +105,25 @@ def federate(
     ] = True,
     threshold: Annotated[
         int | None,
-        typer.Option(min=1, help="Clients that must stay to the end (default: over two thirds)."),
+        typer.Option(
+            min=1,
+            help="Number of clients that must stay to the end (default: more than two thirds).",
+        ),
     ] = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CLIENT:STEP",
-            help="A client that vanishes, and the step that it does not answer: share, mask (the "
-            "default) or unmask. May be repeated.",
+            help="Simulate a client that drops out, and the first step that it does not answer: "
+            "share, mask (the default) or unmask. May be repeated.",
         ),
     ] = None,
     min_survivors: Annotated[
         int,
         typer.Option(
-            min=1, help="Fewest clients whose sum may be opened; below 3 it shows too much of each."
+            min=1,
+            help="Smallest number of clients whose sum may be opened; below 3 it reveals too much "
+            "about each.",
         ),
     ] = MIN_SURVIVORS,
     seed: output.SeedOption = 0,
@@ -130,11 +142,12 @@ def federate(
     """Compute the consensus of several clients' rankings from masked messages.
 
     Each FILE is one client, named after the file without its ending. Or one
-    FILE holds all rankings, and --by, --clients or --users tells the clients.
+    FILE holds all rankings, and --by, --clients or --users says which client each ranking
+    belongs to.
 
     Keys, shares and messages are real, but this one process reads all files:
     it shows what a federation gives and costs, and hides nothing from you.
-    Place 1 is the best. A score is a mean position, 0 the best.
+    Place 1 is the best. A score is a mean position; 0 is the best.
 
     Example: fedrank federate votes/*.soc --method borda --drop precinct-3
 
@@ -143,18 +156,10 @@ def federate(
     output.check_out(out, files)
     parties = gather(files, by, clients, users, how, seed, mixed)
     partial = any(isinstance(party.rankings, PartialRankings) for party in parties)
-    if partial and (method is MethodName.LEHMER or fit_phi):
-        needs = "--fit-phi" if fit_phi else "--method lehmer"
-        raise ValueError(
-            f"{needs} needs complete rankings, and these have ties or gaps: pass --complete"
-            + ("" if fit_phi else ", or use --method borda or kemeny")
-        )
     made = make_method(
         parties, method, phi, quantize, low_bits, window, rounds, max_samples, partial
     )
     lost = find_dropouts(parties, drop or [])
-    if secure and len(parties) > 1:  # one client alone is refused below
-        check_enough(lost, Study(made, threshold=threshold), min_survivors)
     result = fedrank.federate(
         {party.name: party.rankings for party in parties},
         made,
@@ -235,7 +240,7 @@ def check_flags(
     }
     for flag, (given, owner) in asked.items():
         if given and name is not owner:
-            raise ValueError(f"{flag} goes with --method {owner}")
+            raise ValueError(f"{flag} is an option of --method {owner}, not of --method {name}")
 
 
 def make_lehmer(
@@ -253,22 +258,6 @@ def make_lehmer(
             f'--low-bits must be a whole number up to {MAX_LOW_BITS} or "paper", not {low_bits!r}'
         )
     return Lehmer(n, clients, phi=phi, low_bits=int(low_bits), max_samples=max_samples)
-
-
-def check_enough(lost: dict[str, str], study: Study, min_survivors: int) -> None:
-    """Refuse a sum that shows too much of each client, or cannot be unmasked."""
-    clients = len(study.roster)
-    summed = clients - sum(step != "unmask" for step in lost.values())
-    if summed < min_survivors:
-        raise ValueError(
-            f"only {summed} of {clients} clients would be in the sum, which shows too much of "
-            f"each: at least {min_survivors} are needed, or a lower --min-survivors"
-        )
-    if clients - len(lost) < study.threshold:
-        raise ValueError(
-            f"only {clients - len(lost)} of {clients} clients would stay to the end; the threshold "
-            f"is {study.threshold}: drop fewer, or choose another --threshold"
-        )
 
 
 def describe(

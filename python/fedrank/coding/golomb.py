@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._validation import INT32_MAX, as_integers, as_phi, whole
+from fedrank._entries import as_integers
+from fedrank._validation import INT32_MAX, as_phi, whole
 
 __all__ = ["Length", "decode", "encode", "fit", "fit_items", "length", "parameter"]
 

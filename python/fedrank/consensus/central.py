@@ -102,7 +102,7 @@ def aggregate(
     settings = check_options(method, options)
     if isinstance(rankings, PartialRankings) and method not in TAKE_PARTIAL:
         raise InputError(
-            f"method {method!r} takes complete rankings only",
+            f"method {method!r} takes complete rankings only, and these have ties or gaps",
             remedy=Remedy.COMPLETE,
         )
     if isinstance(rankings, list | tuple) and any(isinstance(each, Labelled) for each in rankings):
@@ -151,8 +151,11 @@ def check_options(method: str, options: dict[str, int]) -> dict[str, int]:
     known = OPTIONS[method]
     for name, value in options.items():
         if name not in known:
-            takes = f"takes {', '.join(known)}" if known else "takes no options"
-            raise InputError(f"method {method!r} {takes}, not {name!r}", value=name)
+            raise InputError(
+                f"method {method!r} has no option {name!r}",
+                value=name,
+                remedy=f"its options are {', '.join(known)}" if known else "it takes no options",
+            )
         limits = {"most": EXACT_MOST} if name == "exact_upto" else {}
         if name != "best_of_both":
             whole(name, value, least=1 if name == "runs" else 0, **limits)

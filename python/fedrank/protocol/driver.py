@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._random import RNG, round_rng, seed_bytes
-from fedrank._validation import as_bool, whole
-from fedrank.exceptions import ProtocolError, RunFailedError
+from fedrank._validation import as_bool, plural, whole
+from fedrank.exceptions import ProtocolError, Remedy, RunFailedError
 from fedrank.protocol.methods import Course
 from fedrank.protocol.plain import PlainServer
 from fedrank.protocol.record import Begin, Record
@@ -86,11 +86,11 @@ def conduct(
     >>> try:
     ...     conduct(Study(Borda(2, 3), roster=["a", "b", "c"]), Nobody())
     ... except RunFailedError as failed:
-    ...     print(str(failed).partition("; lost ")[2])
+    ...     print(failed.problem.partition("; lost ")[2])
     at advertise: a (unavailable), b (unavailable), c (unavailable)
     """
     if save is not None and not secure:
-        raise ValueError("only a secure run can be saved")
+        raise ValueError("only a secure run can be saved: leave out save, or secure=False")
     number = secrets.randbits(63) if run is None else run
     driver = Driver(study, transport, secure, min_survivors, seed_bytes(rng), number)
     if save is None:
@@ -214,9 +214,10 @@ class Driver:
         self.record.check_survivors(number, survivors)
         if self.secure and len(survivors) < self.min_survivors:
             raise ProtocolError(
-                f"only {len(survivors)} clients are left, and a sum over fewer than "
-                f"min_survivors = {self.min_survivors} shows too much of each",
+                f"only {plural(len(survivors), 'client is', 'clients are')} left; a sum over fewer "
+                f"than min_survivors = {self.min_survivors} clients reveals too much about each",
                 "few",
+                Remedy.MIN_SURVIVORS,
             )
 
     def decode(self, number: int, total: NDArray[np.uint64], survivors: int) -> None:
@@ -241,7 +242,9 @@ class Driver:
         if isinstance(refused, RunFailedError):
             raise refused
         if number == 0:
-            raise RunFailedError(f"{refused}{self.describe_lost()}", refused.code) from None
+            remedy = refused.remedy or (Remedy.THRESHOLD if refused.code == "few" else None)
+            lost = self.describe_lost()
+            raise RunFailedError(f"{refused.problem}{lost}", refused.code, remedy) from None
         if refused.code not in UNOPENED:
             raise refused
         why = UNOPENED[refused.code]

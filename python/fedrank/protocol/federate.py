@@ -132,14 +132,18 @@ def federate(
     ]
     sources = tuple(each.source for each in data)
     data = check_clients(data, roster)
-    if any(isinstance(each, PartialRankings) for each in data):
+    partial = next((i for i, each in enumerate(data) if isinstance(each, PartialRankings)), None)
+    if partial is not None:
         data = [as_partial(each) for each in data]
-        options = partial_options(method, fit_phi, options)
+        options = partial_options(method, fit_phi, options, ids_of(roster, given)[partial])
     chosen = as_method(method, data, options)
     study = Study(chosen, data[0].item_labels, roster, threshold, fit_phi=fit_phi)
     check_samples(data, study)
     if secure and len(data) == 1:
-        raise InputError("one client has no others to hide among", remedy=Remedy.INSECURE)
+        raise InputError(
+            "one client has no others to hide among",
+            remedy=Remedy.INSECURE,
+        )
     seed = seed_bytes(rng)
     lost = check_dropouts(dropouts, study)
     with show(as_bool("progress", progress)), Progress("federate") as bar:
@@ -185,24 +189,38 @@ def named_clients(
     return tuple(clients), list(clients.values())
 
 
-def partial_options(method: object, fit_phi: bool, options: dict[str, Any]) -> dict[str, Any]:
-    """Refuse what cannot take partial rankings; tell named methods that they are coming."""
+def partial_options(
+    method: object, fit_phi: bool, options: dict[str, Any], client: Client
+) -> dict[str, Any]:
+    """Refuse what cannot take partial rankings; tell named methods that they are coming.
+
+    Errors name the first client that has partial rankings.
+    """
+    found = "but these have ties or gaps"
     if isinstance(method, Lehmer) or method == "lehmer":
-        raise ValueError(
-            "Lehmer codes are of complete rankings: complete these, "
-            "PartialRankings.complete(rng=…), or use borda or kemeny"
+        raise InputError(
+            f"the method lehmer needs complete rankings, {found}",
+            client=client,
+            remedy=Remedy.COMPLETE_CLIENTS,
         )
     if fit_phi:
-        raise ValueError(
-            "fit_phi needs complete rankings, since the model has no ties: complete these, "
-            "PartialRankings.complete(rng=…)"
+        raise InputError(
+            f"fitting phi needs complete rankings, {found}",
+            client=client,
+            remedy=Remedy.COMPLETE_ONLY,
         )
     if not isinstance(method, str):
         if not getattr(method, "partial", False):
-            raise ValueError("a client has partial rankings: make the method with partial=True")
+            raise InputError(
+                f"the method is made for complete rankings, {found}",
+                client=client,
+                remedy="make the method with partial=True",
+            )
         return options
     if not options.get("partial", True):
-        raise ValueError("a client has partial rankings: leave out partial=False")
+        raise InputError(
+            "the rankings have ties or gaps", client=client, remedy="leave out partial=False"
+        )
     return {"partial": True} | options
 
 
@@ -215,14 +233,30 @@ def as_method(method: object, data: list[AnyRankings], options: dict[str, Any]) 
         made: Method = makers[method](n, clients, **options)  # type: ignore[operator]
         return made
     if isinstance(method, str):
-        raise ValueError(f"method must be one of {', '.join(makers)}, not {method!r}")
+        raise InputError(
+            f"method must be one of {', '.join(makers)}, or a method object, not {method!r}",
+            value=method,
+        )
     checked = check_method(method)
     if options:
-        raise ValueError(f"{next(iter(options))!r} goes with a method given by name")
+        name = next(iter(options))
+        raise InputError(
+            f"the option {name!r} is for a method given by name, not for a method object",
+            value=name,
+            remedy="set it when you make the method",
+        )
     if checked.n != n:
-        raise ValueError(f"the method is made for {checked.n} items, but these are {n}")
+        raise InputError(
+            f"the method is made for {plural(checked.n, 'item')}, but the clients rank {n}",
+            value=checked.n,
+            remedy=f"make it with n={n}",
+        )
     if checked.clients != clients:
-        raise ValueError(f"the method is made for {checked.clients} clients, not {clients}")
+        raise InputError(
+            f"the method is made for {plural(checked.clients, 'client')}, but there are {clients}",
+            value=checked.clients,
+            remedy=f"make it with clients={clients}",
+        )
     return checked
 
 
@@ -327,12 +361,13 @@ def check_dropouts(
     for client, when in lost.items():
         if isinstance(client, bool) or client not in numbers:
             raise InputError(
-                f"dropout {client!r} is not a client: they are {few(clients)}", value=client
+                f"dropout {client!r} is not a client: the clients are {few(clients)}",
+                value=client,
             )
         round, step = when if isinstance(when, tuple) and len(when) == 2 else (0, when)
         if step not in STEPS[1:]:
             raise InputError(
-                f"the step at which it drops out is one of {', '.join(STEPS[1:])}, not {step!r}",
+                f"the step of a dropout must be one of {', '.join(STEPS[1:])}, not {step!r}",
                 value=step,
                 client=client,
             )

@@ -9,7 +9,8 @@ import numpy as np
 from fedrank import _core
 from fedrank._frozen import Frozen
 from fedrank._json import canonical, read_json
-from fedrank._validation import as_bool, as_list, check_items, whole
+from fedrank._validation import as_bool, as_list, check_items, plural, whole
+from fedrank.exceptions import InputError
 from fedrank.protocol.methods import (
     Method,
     check_method,
@@ -229,12 +230,12 @@ class Study(Frozen):
             )
         wanted = {"fit_phi", "format", "items", "method", "roster", "threshold", *RESERVED}
         if not isinstance(fields, dict) or set(fields) != wanted:
-            raise ValueError(f"the JSON of a study has the fields {', '.join(sorted(wanted))}")
+            raise ValueError(f"this is not the JSON of a study: {wrong_fields(fields, wanted)}")
         for name in RESERVED:
             if fields[name] is not None:
                 raise ValueError(f"{name} of the study must be null in this version of fedrank")
         if not isinstance(fields["items"], list | None):
-            raise ValueError("items of the study must be a list or null")
+            raise ValueError("the items of the study must be a list or null")
         return cls(
             method_from_json(fields["method"]),
             fields["items"],
@@ -273,7 +274,10 @@ def as_labels(items: Iterable[Hashable], n: int) -> tuple[str | int, ...]:
     labels: list[str | int] = []
     for label in check_items(items, n):
         if isinstance(label, bool) or not isinstance(label, str | int | np.integer):
-            raise ValueError(f"a study's labels must be text or whole numbers, not {label!r}")
+            raise InputError(
+                f"the item labels of a study must be text or whole numbers, not {label!r}",
+                value=label,
+            )
         labels.append(label if isinstance(label, str) else int(label))
     return tuple(labels)
 
@@ -289,18 +293,28 @@ def as_roster(roster: Iterable[str] | None, clients: int) -> tuple[str, ...]:
     if clients > MAX_CLIENTS:
         raise ValueError(f"a study has at most {MAX_CLIENTS} clients, not {clients}")
     if isinstance(roster, str):
-        raise ValueError("the roster must be a list of names, not one name")
+        raise InputError(
+            f"the roster must be a list of names, not the text {roster!r}", value=roster
+        )
     names = tuple(map(str, range(clients)) if roster is None else as_list(roster, "roster"))
     if len(names) != clients:
-        raise ValueError(
-            f"the roster has {len(names)} clients but the method is made for {clients}"
+        raise InputError(
+            f"the roster has {plural(len(names), 'client')}, but the method is made for {clients}",
+            value=len(names),
+            remedy="give the method and the roster the same number of clients",
         )
     for client, name in enumerate(names):
         if not isinstance(name, str) or not name.strip():
-            raise ValueError(f"client {client} of the roster needs a name, as text, not {name!r}")
+            raise InputError(
+                f"client {client} of the roster must have a name, as text, not {name!r}", value=name
+            )
     if len(set(names)) != clients:
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the roster names {twice!r} twice: every client needs its own name")
+        raise InputError(
+            f"the roster names {twice!r} twice",
+            value=twice,
+            remedy="give every client its own name",
+        )
     return names
 
 
@@ -315,20 +329,40 @@ def as_threshold(threshold: int | None, clients: int) -> int:
     if threshold is None:
         return _core.default_threshold(clients)
     if not clients // 2 < whole("threshold", threshold) <= clients:
-        raise ValueError(
-            f"threshold must be more than half of the {clients} clients and at most all, "
-            f"not {threshold}"
+        raise InputError(
+            f"threshold must be more than half of the {clients} clients, so from "
+            f"{clients // 2 + 1} to {clients}, not {threshold}",
+            value=threshold,
         )
     return int(threshold)
+
+
+def wrong_fields(fields: object, wanted: set[str]) -> str:
+    """Say which fields of a JSON object are missing or unknown.
+
+    Examples
+    --------
+    >>> wrong_fields({"name": "x"}, {"items"})
+    "the field 'items' is missing; the field 'name' is unknown"
+    """
+    if not isinstance(fields, dict):
+        return f"it must be an object, not {type(fields).__name__}"
+    lists = (("missing", wanted - set(fields)), ("unknown", set(fields) - wanted))
+    return "; ".join(f"the field {min(some)!r} is {word}" for word, some in lists if some)
 
 
 def roster_from_json(entries: object) -> list[str]:
     """Read the roster's names."""
     if not isinstance(entries, list):
-        raise ValueError("roster of the study must be a list")
+        raise ValueError("the roster of the study must be a list")
     for entry in entries:
         if not isinstance(entry, dict) or set(entry) != {"identity", "name"}:
-            raise ValueError("an entry of the study's roster has the fields identity, name")
+            raise ValueError(
+                "an entry of the study's roster must have the fields identity and name, not "
+                f"{entry!r}"
+            )
         if entry["identity"] is not None:
-            raise ValueError("identities of the roster must be null in this version of fedrank")
+            raise ValueError(
+                f"the identity of client {entry['name']!r} must be null in this version of fedrank"
+            )
     return [entry["name"] for entry in entries]

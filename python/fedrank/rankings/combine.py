@@ -35,7 +35,7 @@ def concat(parts: Iterable[AnyRankings], kind: type[Labelled] = Rankings) -> Any
     for number, part in enumerate(given):
         if not isinstance(part, Labelled):
             raise InputError(
-                f"part {number} is {type(part).__name__}, not Rankings or PartialRankings",
+                f"part {number} is a {type(part).__name__}, not Rankings or PartialRankings",
                 remedy="make it a Rankings first",
             )
     partial = kind is PartialRankings or any(isinstance(each, PartialRankings) for each in given)
@@ -84,7 +84,7 @@ def align_all(parties: Mapping[Name, Kind], word: str = "client") -> list[Kind]:
         some = next(name for name in parties if name in labelled)
         raise InputError(
             f"{word} {bare[0]!r} has no item labels, but {word} {some!r} has",
-            remedy="give all of them labels, with items=[…]",
+            remedy=f"give every {word} labels, with Rankings(ranks, items=[…])",
         )
     if bare:
         for name, each in others:
@@ -116,7 +116,9 @@ def different_items(
             lacking.append(f"{word} {name!r} lacks {len(missing):,} ({few(missing)})")
     more = len(lacking) - MAX_PARTIES
     if more > 0:
-        lacking[MAX_PARTIES:] = [f"{plural(more, 'other')} lack some too"]
+        lacking[MAX_PARTIES:] = [
+            f"{plural(more, f'other {word}')} also lack{'s' * (more == 1)} items"
+        ]
     return InputError(
         f"the {word}s rank different items: {'; '.join(lacking)}",
         remedy=Remedy.COMMON_ITEMS,

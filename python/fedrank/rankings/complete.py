@@ -1,25 +1,31 @@
 """Complete rankings of labelled items, and the checks that all rankings pass on their way in."""
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
+from fedrank._entries import (
+    SCORES,
+    as_integers,
+    as_matrix,
+    item_name,
+    not_a_ranking,
+    refuse_text,
+    refuse_where,
+)
 from fedrank._frames import as_frame
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import (
     INT32_MAX,
-    as_integers,
     as_list,
-    as_matrix,
     check_items,
     chosen,
     hashable,
-    not_a_ranking,
+    not_an_item,
     read_only,
-    refuse_where,
 )
 from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.labelled import Labelled
@@ -164,13 +170,13 @@ class Rankings(Labelled):
         scores = as_frame(scores)
         if items is None:
             items = labels_of(scores)
-        matrix = as_scores(scores, labels_of(scores))
+        labels = None if items is None else tuple(as_list(items, "items"))
+        matrix = as_scores(scores, labels)
         try:
             ranks = _core.from_scores(matrix, ties, seed_bytes(rng))
         except ValueError as error:
-            raise score_error(matrix, ties) or error from None
-        labels = None if items is None else check_items(items, ranks.shape[1])
-        return cls._trusted(ranks, labels)
+            raise score_error(matrix, ties, labels) or error from None
+        return cls._trusted(ranks, None if labels is None else check_items(labels, ranks.shape[1]))
 
     @classmethod
     def from_ballots(
@@ -266,11 +272,11 @@ def as_rankings(
     matrix = as_integers(ranks, "positions", labels)
     ordered = np.array(matrix, dtype=np.int32, order="C", copy=True if copy or base else None)
     if base:
-        refuse_where(ordered < -INT32_MAX, ordered, "is too large")
+        refuse_where(ordered < -INT32_MAX, ordered, "is too large", SCORES, labels)
         ordered -= base
     fault = _core.find_fault(ordered)
     if fault is not None:
-        raise not_a_ranking(ordered, fault.row, fault.rank, base)
+        raise not_a_ranking(ordered, fault.row, fault.rank, base, labels)
     return read_only(ordered) if copy else ordered
 
 
@@ -278,7 +284,12 @@ def check_order(order: list[Any], index: dict[Hashable, int], row: int) -> None:
     """Check that an order names every item once."""
     unknown = [label for label in order if not hashable(label) or label not in index]
     if unknown:
-        raise InputError(f"{unknown[0]!r} is not one of the items", row=row, value=unknown[0])
+        raise not_an_item(unknown[0], index, row)
+    if len(set(order)) < len(order):
+        twice = next(label for label in order if order.count(label) > 1)
+        raise InputError(
+            f"the order names {twice!r} more than once", row=row, item=index[twice], value=twice
+        )
     missing = set(index).difference(order)
     if missing:
         first = next(label for label in index if label in missing)
@@ -288,14 +299,11 @@ def check_order(order: list[Any], index: dict[Hashable, int], row: int) -> None:
             item=index[first],
             remedy="for partial ballots use Rankings.from_ballots or PartialRankings.from_orders",
         )
-    if len(order) != len(index):
-        twice = next(label for label in order if order.count(label) > 1)
-        raise InputError(
-            f"the order names {twice!r} more than once", row=row, item=index[twice], value=twice
-        )
 
 
-def score_error(scores: NDArray[np.float64], ties: str) -> InputError | None:
+def score_error(
+    scores: NDArray[np.float64], ties: str, labels: Sequence[object] | None = None
+) -> InputError | None:
     """Make the error of the first row that the core refused to rank; None if all are valid.
 
     Examples
@@ -308,18 +316,19 @@ def score_error(scores: NDArray[np.float64], ties: str) -> InputError | None:
         if nan.size:
             item = int(nan[0])
             return InputError(
-                f"the score of item {item} is NaN",
+                f"the score of item {item_name(item, labels)} is NaN",
                 row=row,
                 item=item,
                 value=float(values[item]),
-                remedy="fill in the score, or drop the row",
+                remedy="fill in the score, drop the row, or use PartialRankings.from_scores",
             )
         order = np.argsort(-values, kind="stable")
         equal = np.flatnonzero(values[order[1:]] == values[order[:-1]])
         if equal.size and ties == "error":
             first, second = order[equal[0] : equal[0] + 2].tolist()
             return InputError(
-                f"items {first} and {second} share the score {values[first]:g}",
+                f"items {item_name(first, labels)} and {item_name(second, labels)} share the "
+                f"score {values[first]:g}",
                 row=row,
                 item=first,
                 value=float(values[first]),
@@ -350,6 +359,7 @@ def as_scores(scores: ArrayLike, labels: tuple[Hashable, ...] | None = None) -> 
     array([[1., 2.]])
     """
     matrix = as_matrix(scores, "scores", labels)
+    refuse_text(matrix, labels)
     if not np.can_cast(matrix.dtype, np.float64, "same_kind") and matrix.dtype.kind not in "iu":
         raise InputError(f"scores must be real numbers, not {matrix.dtype}")
     exact = matrix.astype(np.float64, copy=False)
@@ -385,7 +395,8 @@ def same_items(*rankings: object) -> tuple[Hashable, ...] | None:
         if len(labels) != len(shared):
             raise InputError(
                 f"rankings of {len(shared)} items cannot be combined with rankings of "
-                f"{len(labels)} items"
+                f"{len(labels)} items",
+                remedy=Remedy.COMMON_ITEMS,
             )
         for item, (ours, theirs) in enumerate(zip(shared, labels, strict=True)):
             if ours != theirs:
@@ -394,6 +405,6 @@ def same_items(*rankings: object) -> tuple[Hashable, ...] | None:
                     f"and {theirs!r} in another",
                     item=item,
                     value=theirs,
-                    remedy="Rankings.align reorders the items",
+                    remedy="put the same items into one order with align",
                 )
     return shared

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from fedrank.rankings.complete import Rankings
     from fedrank.rankings.partial import PartialRankings
 
+GIVE_LABELS = "give the rankings labels, with Rankings(ranks, items=[…])"
+
 Rows: TypeAlias = slice | Sequence[int] | Sequence[bool] | NDArray[Any]
 """A selection of rows: a slice, a mask or a list of row numbers."""
 
@@ -132,14 +134,17 @@ class Labelled:
         """
         labels = tuple(items)
         if self._items is None:
-            raise InputError("the rankings have no labels to align by", remedy="pass items=[…]")
+            raise InputError("the rankings have no labels to align by", remedy=GIVE_LABELS)
         wanted, given = set(labels), set(self._items)
         missing = [label for label in labels if label not in given]
         extra = [label for label in self._items if label not in wanted]
         if missing or extra:
             lists = (("missing", missing), ("extra", extra))
             differences = [f"{word}: {few(some)}" for word, some in lists if some]
-            raise InputError("the labels differ; " + "; ".join(differences))
+            raise InputError(
+                "the labels differ from those of the rankings; " + "; ".join(differences),
+                remedy="keep some of the items with select" if not missing else None,
+            )
         labels = check_items(labels, self.n)
         index = {label: i for i, label in enumerate(self._items)}
         columns = [index[label] for label in labels]
@@ -202,7 +207,7 @@ class Labelled:
         labels = tuple(as_list(items, "items"))
         labels = check_items(labels, len(labels))
         if self._items is None:
-            raise InputError("the rankings have no labels to select by", remedy="pass items=[…]")
+            raise InputError("the rankings have no labels to select by", remedy=GIVE_LABELS)
         if not labels:
             raise InputError("select needs at least one item to keep")
         index = {label: i for i, label in enumerate(self._items)}
@@ -211,7 +216,8 @@ class Labelled:
             raise InputError(
                 f"{plural(len(unknown), 'label')} not among the items: {few(unknown)}",
                 value=unknown[0],
-                remedy="common_items gives those that several rankings have",
+                remedy=f"the items are {few(self._items)}; common_items lists those that several "
+                "rankings share",
             )
         kept = self._ranks[:, [index[label] for label in labels]]
         blank = np.flatnonzero((kept < 0).all(axis=1))
@@ -219,7 +225,7 @@ class Labelled:
             raise InputError(
                 "the row ranks none of the selected items",
                 row=int(blank[0]),
-                remedy="leave such rows out, or select more items",
+                remedy="leave the row out, or select more items",
             )
         scores = np.where(kept < 0, np.nan, -kept.astype(np.float64))
         left = Note(self.n - len(labels), "item", "{} left out")
@@ -242,7 +248,7 @@ class Labelled:
                     f"common_items takes Rankings or PartialRankings, not {type(each).__name__}"
                 )
             if each._items is None:
-                raise InputError("the rankings have no labels", remedy="pass items=[…]")
+                raise InputError("the rankings have no labels", remedy=GIVE_LABELS)
         sets = [set(each.items) for each in others]
         return tuple(label for label in self.items if all(label in held for held in sets))
 
@@ -258,13 +264,14 @@ class Labelled:
             one: NDArray[np.int32] = self._ranks[rows]
             return one
         selection = rows if isinstance(rows, slice) else np.asarray(rows)
+        whole_rows = "an index selects whole rankings: use a row, a slice, a mask or a list of rows"
         if isinstance(selection, np.ndarray) and selection.size == 0:
             selection = selection.astype(np.intp)
+        if isinstance(selection, np.ndarray) and selection.dtype.kind in "US":
+            raise IndexError(f"{whole_rows}, not {rows!r}; select keeps some of the items")
         picked = self._ranks[selection]
         if picked.ndim != 2 or picked.shape[1] != self.n:
-            raise IndexError(
-                "an index selects whole rankings: use a row, a slice, a mask or a list of rows"
-            )
+            raise IndexError(whole_rows)
         return self._trusted(np.ascontiguousarray(picked), self._items, self._source)
 
     def __iter__(self) -> Iterator[NDArray[np.int32]]:

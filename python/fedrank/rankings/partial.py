@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
+from fedrank._entries import as_integers, refuse_where
 from fedrank._frames import as_frame
 from fedrank._random import RNG
 from fedrank._validation import (
-    as_integers,
     as_list,
     as_weights,
     check_items,
     hashable,
+    not_an_item,
     read_only,
-    refuse_where,
 )
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings, as_rankings, as_scores, in_order, labels_of
@@ -58,13 +58,18 @@ class PartialRankings(Labelled):
         ranks = as_frame(ranks)
         if items is None:
             items = labels_of(ranks)
-        positions = as_integers(ranks, "positions", labels_of(ranks))
+        labels = None if items is None else tuple(as_list(items, "items"))
+        positions = as_integers(ranks, "positions", labels)
         refuse_where(
-            positions < -1, positions, "is not a position: use 0 or more, or -1 for not ranked"
+            positions < -1,
+            positions,
+            "is not a position",
+            "use 0 or more, or -1 for an item that is not ranked",
+            labels,
         )
         scores = np.where(positions < 0, np.nan, -positions.astype(np.float64))
         self._ranks = read_only(levels_of(np.ascontiguousarray(scores)))
-        self._items = None if items is None else check_items(items, self.n)
+        self._items = None if labels is None else check_items(labels, self.n)
         self._source = ranks.source if isinstance(ranks, Labelled) else None
 
     @classmethod
@@ -105,7 +110,7 @@ class PartialRankings(Labelled):
             raise InputError("no orders were given")
         for row, groups in enumerate(rows):
             if [] in groups:
-                raise InputError("a tie is empty", row=row, remedy="leave it out")
+                raise InputError("a tie names no item", row=row, remedy="leave the tie out")
             for label in (label for tied in groups for label in tied):
                 if not hashable(label):
                     raise InputError(
@@ -121,7 +126,7 @@ class PartialRankings(Labelled):
             for level, tied in enumerate(groups):
                 for label in tied:
                     if label not in index:
-                        raise InputError(f"{label!r} is not one of the items", row=row, value=label)
+                        raise not_an_item(label, index, row)
                     if levels[row, index[label]] != -1:
                         raise InputError(
                             f"the order names {label!r} more than once",
@@ -162,8 +167,9 @@ class PartialRankings(Labelled):
         scores = as_frame(scores)
         if items is None:
             items = labels_of(scores)
-        ranks = levels_of(as_scores(scores, labels_of(scores)))
-        return cls._trusted(ranks, None if items is None else check_items(items, ranks.shape[1]))
+        labels = None if items is None else tuple(as_list(items, "items"))
+        ranks = levels_of(as_scores(scores, labels))
+        return cls._trusted(ranks, None if labels is None else check_items(labels, ranks.shape[1]))
 
     def complete(self, rng: RNG = None) -> Rankings:
         """Order tied items at random, and put the items not ranked last, in random order.
@@ -238,7 +244,7 @@ def levels_of(scores: NDArray[np.float64]) -> NDArray[np.int32]:
         blank = np.flatnonzero(np.isnan(scores).all(axis=1))
         if blank.size:
             raise InputError(
-                "the row ranks no item", row=int(blank[0]), remedy="leave it out"
+                "the row ranks no item", row=int(blank[0]), remedy="leave the row out"
             ) from None
         raise
 

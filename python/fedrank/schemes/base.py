@@ -13,8 +13,9 @@ from fedrank import _core
 from fedrank._frozen import Frozen
 from fedrank._json import canonical
 from fedrank._random import RNG, seed_bytes
-from fedrank._validation import check_ties, whole
+from fedrank._validation import check_ties, plural, whole
 from fedrank.consensus import Consensus
+from fedrank.exceptions import InputError
 from fedrank.rankings.complete import as_rankings
 from fedrank.rankings.partial import as_partial
 
@@ -86,6 +87,13 @@ class Scheme(Frozen):
         array([0, 1, 2], dtype=uint64)
         """
         ranks = as_partial(rankings).twins().ranks if self.partial else as_rankings(rankings)
+        if ranks.shape[1] != self.n:
+            raise InputError(
+                f"the scheme is made for {plural(self.n, 'item')}, but these rankings have "
+                f"{ranks.shape[1]}",
+                value=ranks.shape[1],
+                remedy="encode the items of the study, in its order",
+            )
         return self._core_scheme.encode(ranks, seed_bytes(rng))
 
     def pack(self, message: ArrayLike) -> bytes:
@@ -192,7 +200,7 @@ def as_ranking(ranks: ArrayLike) -> NDArray[np.int32]:
     """Check one ranking, and keep it as a row of its own."""
     rows = as_rankings(ranks)
     if len(rows) != 1:
-        raise ValueError(f"one ranking is announced at a time, not {len(rows)}")
+        raise InputError(f"the announced order must be one ranking, not {len(rows)}")
     return rows.copy()
 
 
@@ -211,7 +219,7 @@ def as_message(message: ArrayLike) -> NDArray[np.uint64]:
     """Check the entries of a message or a total."""
     entries = np.asarray(message)
     if entries.ndim != 1:
-        raise ValueError(f"a message is one row of entries, not {entries.ndim}-dimensional")
+        raise ValueError(f"a message must be one row of entries, not {entries.ndim}-dimensional")
     if entries.size and entries.dtype.kind not in "iu":
         # Wide integers in a list become floats or objects: look at them one by one.
         values = message if isinstance(message, list | tuple) else entries

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from fedrank import _core
-from fedrank._validation import as_phi, whole
+from fedrank._validation import as_phi, as_probability, whole
+from fedrank.exceptions import InputError
 from fedrank.schemes.base import ConsensusScheme
 
 MAX_LOW_BITS = 31
@@ -60,17 +59,20 @@ class Lehmer(ConsensusScheme):
     ) -> None:
         super().__init__(n, clients, max_samples)
         self.phi = as_phi(phi)
-        if not isinstance(epsilon, int | float | np.number) or not 0 < epsilon < 1:
-            raise ValueError(f"epsilon must be above 0 and below 1, not {epsilon!r}")
-        self.epsilon = float(epsilon)
+        self.epsilon = as_probability("epsilon", epsilon)
         if decode not in ("nearest", "paper"):
-            raise ValueError(f'decode must be "nearest" or "paper", not {decode!r}')
+            raise InputError(f'decode must be "nearest" or "paper", not {decode!r}', value=decode)
         self.decode_rule = decode
         if isinstance(low_bits, str):
             if low_bits != "paper":
-                raise ValueError(f'low_bits must be a whole number or "paper", not {low_bits!r}')
+                raise InputError(
+                    f'low_bits must be a whole number or "paper", not {low_bits!r}', value=low_bits
+                )
             if self.max_samples is None:
-                raise ValueError('low_bits="paper" needs max_samples: its formula has M in it')
+                raise InputError(
+                    'low_bits="paper" is computed from max_samples, which is not given',
+                    remedy="pass max_samples, the largest number of rankings per client",
+                )
             total = float(self.clients * self.max_samples)
             low_bits = _core.paper_low_bits(self.phi, self.n, total, self.epsilon)
         self.low_bits = whole("low_bits", low_bits, least=0, most=MAX_LOW_BITS)
