@@ -17,6 +17,7 @@ import pytest
 import fedrank as fr
 from fedrank import _core, _progress
 from fedrank._progress import Following, Progress, show
+from fedrank._text import width_of
 from helpers.command import ANSI
 
 
@@ -129,7 +130,7 @@ def test_long_labels_do_not_wrap(terminal, monkeypatch):
     with show(), Progress("漢字" * 40, 2) as progress:
         progress.advance()
     (line,) = lines(terminal)
-    assert _progress.width_of(line) <= 60
+    assert width_of(line) <= 60
 
 
 def test_labels_from_data_cannot_control_the_terminal(terminal):

@@ -16,10 +16,9 @@ from contextvars import ContextVar
 from math import sqrt
 from types import TracebackType
 from typing import Self
-from unicodedata import east_asian_width
 
 from fedrank import _core
-from fedrank._text import printable
+from fedrank._text import printable, width_of
 
 QUIET_SECONDS = 2.0  # before the line is shown
 REDRAW_SECONDS = 0.1
@@ -238,17 +237,6 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def width_of(text: str) -> int:
-    """Return how many cells of a terminal a text takes.
-
-    Examples
-    --------
-    >>> width_of("a漢")
-    3
-    """
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def shortened(text: str, cells: int) -> str:
