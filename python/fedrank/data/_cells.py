@@ -62,7 +62,7 @@ def csv_rows(path: PathLike, lines: Iterator[str], decimal: str = ".") -> Iterat
     reader = csv.reader(body, delimiter=body.separator, strict=True)
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row]
+            cells = list(map(str.strip, row))  # faster than a comprehension
             body.check(len(row))
             if any(cells):
                 yield body.number, cells

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, overload
 
 from fedrank._random import RNG
-from fedrank.data._cells import Row, need, table_rows
+from fedrank.data._cells import Row, cell_text, need, table_rows
 from fedrank.data._grid import Choices, Grid, load
 from fedrank.data._header import named, with_corner, with_header
 from fedrank.data._long import read_long
@@ -134,7 +134,9 @@ def open_table(path: PathLike, decimal: str = ".") -> Iterator[Iterator[Row]]:
             frame = polars.read_parquet(Path(path).read_bytes())
         except polars.exceptions.PolarsError as error:
             fail(path, None, f"this is not a readable Parquet file ({error})")
-        yield ((None, list(row)) for row in chain([frame.columns], frame.iter_rows()))
+        yield (
+            (None, list(map(cell_text, row))) for row in chain([frame.columns], frame.iter_rows())
+        )
     else:
         with table_rows(path, decimal) as rows:
             yield rows
