@@ -16,10 +16,9 @@ from contextvars import ContextVar
 from math import sqrt
 from types import TracebackType
 from typing import Self
-from unicodedata import east_asian_width
 
 from fedrank import _core
-from fedrank._text import printable
+from fedrank._text import printable, width_of
 
 QUIET_SECONDS = 2.0  # before the line is shown
 REDRAW_SECONDS = 0.1
@@ -28,24 +27,29 @@ BAR_CELLS = 24
 SPARE_CELLS = 4  # at the right, for the ^C that a terminal echoes
 SPINNER = "|/-\\"
 
-_shown: ContextVar[bool] = ContextVar("shown", default=False)
-_outermost: ContextVar["Progress | None"] = ContextVar("outermost", default=None)
+_shown_since: ContextVar[float | None] = ContextVar("shown_since", default=None)
+_innermost: ContextVar["Progress | None"] = ContextVar("innermost", default=None)
 
 
 @contextmanager
 def show(wanted: bool = True) -> Iterator[None]:
-    """Draw the progress of the work inside the block, if ``wanted`` or asked for further out."""
-    token = _shown.set(wanted or _shown.get())
+    """Draw the progress of the work inside the block, if ``wanted`` or asked for further out.
+
+    The two seconds without a line begin here, so the second stage of long work is shown at once.
+    """
+    since = _shown_since.get()
+    token = _shown_since.set(time.monotonic() if wanted and since is None else since)
     try:
         yield
     finally:
-        _shown.reset(token)
+        _shown_since.reset(token)
 
 
 class Progress:
     """Counts units of work, and draws how far it is once two seconds have passed.
 
-    Of several that are nested, only the outermost is drawn. Units should take about the same time:
+    Of several that are nested, only the outermost is drawn; each one moves the one around it by
+    the part of its ``step`` that is done. Units should take about the same time:
     the time left is estimated from the units done in the time spent, see `seconds_left`.
 
     Parameters
@@ -75,15 +79,26 @@ class Progress:
         self.past: deque[tuple[float, float]] = deque()  # seconds and units of the later half
         self.cells = 0  # of the line on the screen
         self.drawing = False
+        self.watched = False  # this line is drawn, or that of the work around it
+        self.leads = False  # it is this one
+        self.quiet_until = self.start + QUIET_SECONDS
+        self.outer: Progress | None = None
+
+    def begin(self, units: float) -> None:
+        """Begin a step of so many units; counts inside it show how far it is."""
+        self.step, self.part = units, 0.0
 
     def advance(self, units: float = 1) -> None:
         """Count units as done."""
         self.done += units
         self.part = 0.0
-        outer = _outermost.get()
-        if outer is not None and outer is not self and self.total:
-            outer.part = max(outer.part, min(1.0, self.done / self.total))
-            outer.tick()
+        self.pass_on()
+
+    def pass_on(self) -> None:
+        """Move the work of which this is a part, and draw the line anew if it is time."""
+        if self.outer is not None:
+            self.outer.part = max(self.outer.part, self.fraction or 0.0)
+            self.outer.pass_on()
         self.tick()
 
     def heard(self, stage: str, done: int, total: int) -> None:  # noqa: ARG002  see `Following`
@@ -95,7 +110,7 @@ class Progress:
         now = time.monotonic()
         self.count(now - self.seen)
         self.seen = now
-        if self.drawing and now - self.start >= QUIET_SECONDS and now - self.drawn > REDRAW_SECONDS:
+        if self.drawing and now >= self.quiet_until and now - self.drawn > REDRAW_SECONDS:
             self.drawn = now
             self.write(self.line(shutil.get_terminal_size().columns - SPARE_CELLS))
 
@@ -169,9 +184,13 @@ class Progress:
         self.cells = width
 
     def __enter__(self) -> Self:
-        if _shown.get() and _outermost.get() is None and can_draw():
-            self.drawing = True
-            _outermost.set(self)
+        since, self.outer = _shown_since.get(), _innermost.get()
+        _innermost.set(self)
+        inside = self.outer is not None and self.outer.watched
+        self.watched = inside or (since is not None and can_draw())
+        if since is not None and self.watched and not inside:
+            self.leads = self.drawing = True
+            self.quiet_until = since + QUIET_SECONDS
             _core.listen(self.heard)
         return self
 
@@ -181,8 +200,9 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if _outermost.get() is self:
-            _outermost.set(None)
+        if _innermost.get() is self:
+            _innermost.set(self.outer)
+        if self.leads:
             _core.listen(None)
         if self.drawing and self.cells:
             self.write(" " * (self.cells + SPARE_CELLS) + "\r")  # over an echoed ^C, too
@@ -238,17 +258,6 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def width_of(text: str) -> int:
-    """Return how many cells of a terminal a text takes.
-
-    Examples
-    --------
-    >>> width_of("a漢")
-    3
-    """
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def shortened(text: str, cells: int) -> str:

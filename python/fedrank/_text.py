@@ -1,8 +1,9 @@
-"""Text that may come from data, made fit to be shown, and rows of it as CSV."""
+"""Text that may come from data, made fit to be shown, its width, and rows of it as CSV."""
 
 import csv
 import io
 from collections.abc import Iterable
+from unicodedata import east_asian_width
 
 
 def printable(value: object) -> str:
@@ -15,6 +16,17 @@ def printable(value: object) -> str:
     """
     line = " ".join(str(value).split())
     return "".join(char if char.isprintable() else "�" for char in line)
+
+
+def width_of(text: str) -> int:
+    """Return how many cells of a terminal a text takes: one per letter, two per wide letter.
+
+    Examples
+    --------
+    >>> width_of("abc"), width_of("日本")
+    (3, 4)
+    """
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def as_csv(rows: Iterable[Iterable[object]]) -> str:

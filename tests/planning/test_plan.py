@@ -1,7 +1,10 @@
 """The planner against slow simulation, and its intervals against their definitions."""
 
+import importlib
 import math
 import random
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -182,11 +185,34 @@ def test_small_deltas_get_more_trials():
 
 
 def test_an_estimate_needs_no_search():
-    scheme = fr.Lehmer(50, 5, phi=0.4, low_bits=2, max_samples=40)
-    for method, options in (("borda", {}), ("lehmer", {"low_bits": 1}), (scheme, {})):
-        assert 0 < estimate(method, n=50, phi=0.4, clients=5, **options) < 3600
+    assert 0 < estimate("borda", n=50, phi=0.4, clients=5) < 3600
     with pytest.raises(ValueError, match="delta must be"):
         estimate("borda", n=5, phi=0.4, clients=5, delta=0, distance=1)
+
+
+def test_there_is_no_estimate_where_it_could_be_far_off():
+    scheme = fr.Lehmer(50, 5, phi=0.4, low_bits=2, max_samples=40)
+    for method, options in (
+        ("lehmer", {"low_bits": 1}),
+        (scheme, {}),
+        ("borda", {"distance": 1}),
+        ("borda", {"limit": 1}),  # nothing is enough
+    ):
+        assert estimate(method, n=50, phi=0.4, clients=5, **options) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "phi", "clients"), [(50, 0.5, 10), (100, 0.6, 5), (30, 0.8, 10)])
+def test_an_estimate_is_within_a_factor_of_two(n, phi, clients, monkeypatch):
+    # The processor's time: other load on the machine does not matter.
+    module = importlib.import_module("fedrank.planning.plan")
+    clock = SimpleNamespace(perf_counter=time.process_time)
+    monkeypatch.setattr(module, "time", clock)
+    ratios = [
+        estimate("borda", n, phi, clients) / plan("borda", n, phi, clients, rng=seed).seconds
+        for seed in range(3)
+    ]
+    assert 0.5 < np.median(ratios) < 2
 
 
 @pytest.mark.parametrize("chance_of_recovery", [0.3, 0.9, 0.95, 0.999])

@@ -78,7 +78,8 @@ def read_parties(files: Sequence[Path], how: _reading.Reading, seed: int) -> lis
     sizes = [max(1, file.stat().st_size) for file in files]
     with Progress("reading", sum(sizes)) as progress:
         for i, (name, file) in enumerate(zip(names_of(files), files, strict=True)):
-            progress.label, progress.step = f"reading {file.name}", sizes[i]
+            progress.label = f"reading {file.name}"
+            progress.begin(sizes[i])
             rankings = how.read(file, _reading.stream(seed, 0, i))
             parties.append(Party(name, rankings, file))
             progress.advance(sizes[i])

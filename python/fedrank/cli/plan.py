@@ -53,8 +53,9 @@ def plan(
 ) -> None:
     """Find by simulation how many rankings each client needs, and how much it sends.
 
-    The table also shows the paper's theorems, whose constants are far larger than necessary. A
-    search that takes longer than a few seconds prints an estimate of its time first.
+    The table also shows the paper's theorems, whose constants are far larger than necessary. If a
+    search takes more than a few seconds, and its time can be estimated, the estimate is printed
+    first. That is so for Borda without --distance.
 
     Example: fedrank plan --items 978 --clients 10 --phi 0.6
     """
@@ -96,7 +97,7 @@ def one(
     """Plan for one method and dispersion; announce a long search."""
     goal: dict[str, Any] = {"delta": delta, "distance": distance, "limit": limit}
     seconds = estimate(method, items, phi, clients, **goal)
-    if seconds > ANNOUNCED_SECONDS:
+    if seconds is not None and seconds > ANNOUNCED_SECONDS:
         took = f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{seconds:.0f} seconds"
         typer.echo(f"{method}, phi = {phi}: this takes about {took}", err=True)
     found = find(method, items, phi, clients, rng=seed, **goal)

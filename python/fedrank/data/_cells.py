@@ -34,12 +34,14 @@ def need(module: str, purpose: str, otherwise: str = "") -> Any:
 
 
 @contextmanager
-def table_rows(path: PathLike, decimal: str = ".") -> Iterator[Iterator[Row]]:
+def table_rows(
+    path: PathLike, decimal: str = ".", rest_units: float = 0
+) -> Iterator[Iterator[Row]]:
     """Yield the rows of a CSV, a TSV or a spreadsheet's first sheet, without blank rows."""
     if Path(path).suffix.lower() in SHEETS:
         yield sheet_rows(path, Path(path).read_bytes())
     else:
-        with open_text(path) as lines:
+        with open_text(path, rest_units) as lines:
             yield csv_rows(path, lines, decimal)
 
 
@@ -62,7 +64,7 @@ def csv_rows(path: PathLike, lines: Iterator[str], decimal: str = ".") -> Iterat
     reader = csv.reader(body, delimiter=body.separator, strict=True)
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row]
+            cells = list(map(str.strip, row))  # faster than a comprehension
             body.check(len(row))
             if any(cells):
                 yield body.number, cells

@@ -25,6 +25,7 @@ MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "missing"))
 
 NUMBER_STARTS = (*"0123456789+-.",)
 LEADING_ZERO = re.compile(r",0[0-9]")
+PLAIN = array("i", [-1])  # the code of a number
 
 MAX_SHOWN_ROWS = 2  # rows of the file that an error message shows
 MAX_SHOWN_CELLS = 8  # cells of a row that an error message shows
@@ -104,6 +105,8 @@ class Grid:
     def take(self, columns: Iterable[int]) -> "Grid":
         """Return some of the columns."""
         chosen = list(columns)
+        if chosen == list(range(len(self.names))):
+            return self
         return replace(
             self,
             names=[self.names[column] for column in chosen],
@@ -182,8 +185,7 @@ def load(path: PathLike, rows: Iterator[Row], declared: Declared) -> Grid:
     lines: list[int | None] = []
     widths: list[int] = []
     shown: list[str] = []
-    for line, raw in chain([first_row(path, rows)], rows):
-        cells = [cell if isinstance(cell, str) else cell_text(cell) for cell in raw]
+    for line, cells in chain([first_row(path, rows)], rows):
         if len(shown) < MAX_SHOWN_ROWS:
             shown.append(show(line, cells))
         lines.append(line)
@@ -192,21 +194,27 @@ def load(path: PathLike, rows: Iterator[Row], declared: Declared) -> Grid:
         numbers.extend(found)
         words.extend(codes)
     count = np.array(widths, dtype=np.int64)
-    here = np.arange(count.max()) < count[:, np.newaxis]
-    values, codes_of = np.full(here.shape, np.nan), np.zeros(here.shape, dtype=np.int32)
-    values[here] = np.frombuffer(numbers)
-    codes_of[here] = np.frombuffer(words, dtype=np.int32)
-    names = [str(column + 1) for column in range(here.shape[1])]
+    shape = len(count), int(count.max())
+    values, codes_of = np.frombuffer(numbers), np.frombuffer(words, dtype=np.int32)
+    if (count < shape[1]).any():
+        here = np.arange(shape[1]) < count[:, np.newaxis]
+        found_values, found_codes = values, codes_of
+        values, codes_of = np.full(shape, nan), np.zeros(shape, dtype=np.int32)
+        values[here], codes_of[here] = found_values, found_codes
+    values, codes_of = values.reshape(shape), codes_of.reshape(shape)
+    names = [str(column + 1) for column in range(shape[1])]
     grid = Grid(
         path, declared, names, False, lines, count, values, codes_of, list(index), tuple(shown)
     )
-    last = here.shape[1]
+    last = shape[1]
     while last > 1 and not codes_of[:, last - 1].any():  # separators at the ends of all lines
         last -= 1
     return grid.take(range(last))
 
 
-def parse(cells: list[str], decimal: str, index: dict[str, int]) -> tuple[list[float], list[int]]:
+def parse(
+    cells: list[str], decimal: str, index: dict[str, int]
+) -> tuple["array[float]", "array[int]"]:
     """Return the numbers of a row, NaN for a text, and the codes of texts, -1 for a number.
 
     ``index`` has the codes, and gets those of new texts. Digits after a leading zero are both a
@@ -216,26 +224,26 @@ def parse(cells: list[str], decimal: str, index: dict[str, int]) -> tuple[list[f
     --------
     >>> index = {"": 0}
     >>> parse(["7", "ann", "", "007"], ".", index)
-    ([7.0, nan, nan, 7.0], [-1, 1, 0, 2])
+    (array('d', [7.0, nan, nan, 7.0]), array('i', [-1, 1, 0, 2]))
     """
     joined = "," + ",".join(cells[1:])
     odd = "_" in joined or not joined.isascii() or LEADING_ZERO.search(joined)
     if decimal == "." and len(cells) > 1 and not odd:
         try:
-            rest = [float(cell) for cell in cells[1:]]  # most rows: all but the first are numbers
+            rest = array("d", map(float, cells[1:]))  # most rows: all but the first are numbers
         except ValueError:
-            rest = [nan]
-        if all(map(isfinite, rest)):
+            rest = array("d", [nan])
+        if np.isfinite(rest).all():
             first, codes = parse_each(cells[:1], decimal, index)
-            return first + rest, codes + [-1] * len(rest)
+            return first + rest, codes + PLAIN * len(rest)
     return parse_each(cells, decimal, index)
 
 
 def parse_each(
     cells: list[str], decimal: str, index: dict[str, int]
-) -> tuple[list[float], list[int]]:
+) -> tuple["array[float]", "array[int]"]:
     """Return what `parse` does, one cell after the other."""
-    numbers, codes = [], []
+    numbers, codes = array("d"), array("i")
     for cell in cells:
         value = number(cell, decimal)
         plain = not isnan(value) and not (cell[0] == "0" and cell.isdigit() and cell != "0")

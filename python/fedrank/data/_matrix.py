@@ -58,14 +58,14 @@ class Matrix:
 def from_matrix(grid: Grid, matrix: Matrix) -> Read:
     """Rank the numbers of a matrix."""
     values, best = matrix.values, grid.declared.best or "low"
-    if matrix.layout == "ranks":
-        check_ranks(grid, matrix)
     rows = np.flatnonzero(~np.isnan(values).all(axis=1))
     if not rows.size:
         fail(grid.path, None, "no ranking has a number")
     blank = len(values) - len(rows)
     values = values[rows]
     base = perm_base(values)
+    if matrix.layout == "ranks" and base is None:
+        check_ranks(grid, matrix)
     notes = [
         Note(blank, "empty ranking", "{} left out"),
         Note(
@@ -120,7 +120,7 @@ def perm_base(values: NDArray[np.float64]) -> int | None:
     if not values.size or np.isnan(values).any():
         return None
     base = values.min()
-    if base not in (0, 1):
+    if base not in (0, 1) or values.max() != base + values.shape[1] - 1:
         return None
     counted = np.arange(values.shape[1]) + base
     return int(base) if (np.sort(values, axis=1) == counted).all() else None

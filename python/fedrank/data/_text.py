@@ -83,6 +83,7 @@ class Counted(io.RawIOBase):
         self.file = raw
         self.progress = progress
         self.units = 1  # per byte
+        self.rest = 0.0  # units of the work after the last byte
 
     def readable(self) -> bool:
         """Return True."""
@@ -100,15 +101,19 @@ class Counted(io.RawIOBase):
         """Read into a buffer, and advance the bar."""
         size: int = self.file.readinto(buffer)  # type: ignore[attr-defined]
         self.progress.advance(size * self.units)
+        if not size:
+            self.progress.begin(self.rest)
         return size
 
 
 @contextmanager
-def open_text(path: PathLike) -> Iterator[Iterator[str]]:
+def open_text(path: PathLike, rest_units: float = 0) -> Iterator[Iterator[str]]:
     r"""Yield the lines of a file: UTF-8, UTF-16 with a byte order mark, or else Latin-1.
 
     Gzip is decompressed. All bytes are read twice: first to find the encoding, and to refuse a
     file that is empty, broken or not text before any of it is used; then to give the lines.
+    ``rest_units`` is the time per byte of the work that the caller does after the last line, in
+    units of `PARSE_UNITS`. A `Progress` of the caller shows how far it is.
 
     Examples
     --------
@@ -121,14 +126,15 @@ def open_text(path: PathLike) -> Iterator[Iterator[str]]:
         raw = opened if opened.seekable() else io.BytesIO(opened.read())
         size = raw.seek(0, os.SEEK_END)
         raw.seek(0)
-        with Progress(f"reading {Path(path).name}", (1 + PARSE_UNITS) * size) as progress:
+        total = (1 + PARSE_UNITS + rest_units) * size
+        with Progress(f"reading {Path(path).name}", total) as progress:
             counted = Counted(raw, progress)
             data = io.BufferedReader(counted, BLOCK_BYTES)
             if data.peek(2).startswith(b"\x1f\x8b"):
                 data = io.BufferedReader(gzip.GzipFile(fileobj=data), BLOCK_BYTES)  # type: ignore[arg-type]
             encoding = find_encoding(path, data)
             data.seek(0)
-            counted.units = PARSE_UNITS
+            counted.units, counted.rest = PARSE_UNITS, rest_units * size
             errors = "replace" if encoding == "utf-16" else "strict"
             yield io.TextIOWrapper(data, encoding, errors)
 

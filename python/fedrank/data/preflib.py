@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from itertools import chain, islice
+from math import inf
 from pathlib import Path
 from typing import Literal, NamedTuple, overload
 
@@ -21,6 +22,8 @@ GROUP = r"\s*(?:\{[\s\d,]*\}|\d+)\s*"
 KEY = re.compile(r"#\s*(?:DATA TYPE|NUMBER ALTERNATIVES|ALTERNATIVE NAME \d+):", re.ASCII)
 """A line that only the header of a PrefLib file has."""
 ORDER = re.compile(f"{GROUP}(?:,{GROUP})*", re.ASCII)
+PLACE = re.compile(r"\{[^}]*\}|\d+", re.ASCII)
+NUMBER = re.compile(r"\d+", re.ASCII)
 
 
 class Head(NamedTuple):
@@ -191,7 +194,7 @@ def check_kind(path: PathLike, kind: str) -> None:
 def score(path: PathLike, line: int, order: str, head: Head) -> NDArray[np.float64]:
     """Return the scores of one line: minus the position, minus infinity if not ranked."""
     n = len(head.items)
-    scores = np.full(n, -np.inf)
+    scores = [-inf] * n  # a list: arrays are slow to fill one by one
     if not ORDER.fullmatch(order):
         fail(
             path,
@@ -199,8 +202,8 @@ def score(path: PathLike, line: int, order: str, head: Head) -> NDArray[np.float
             f"{order.strip()[:60]!r} is not an order of item numbers and {{ties}}",
             value=order,
         )
-    for place, group in enumerate(re.findall(r"\{[^}]*\}|\d+", order)):
-        tied = re.findall(r"\d+", group)
+    for place, group in enumerate(PLACE.findall(order)):
+        tied = NUMBER.findall(group) if group[0] == "{" else [group]
         if not tied:
             fail(path, line, "an order must not contain an empty set {}")
         if len(tied) > 1 and head.kind in ("soc", "soi"):
@@ -215,15 +218,14 @@ def score(path: PathLike, line: int, order: str, head: Head) -> NDArray[np.float
             item = count(path, line, number, "an alternative")
             if not 1 <= item <= n:
                 fail(path, line, f"alternative {item} is not one of 1..{n}", value=item)
-            if scores[item - 1] != -np.inf:
+            if scores[item - 1] != -inf:
                 fail(path, line, f"alternative {item} is named twice", value=item)
             scores[item - 1] = -place
-    missing = np.flatnonzero(scores == -np.inf)
-    if missing.size and head.kind in ("soc", "toc"):
+    if -inf in scores and head.kind in ("soc", "toc"):
         fail(
             path,
             line,
-            f"alternative {missing[0] + 1} is missing, but {head.kind} files rank all: "
+            f"alternative {scores.index(-inf) + 1} is missing, but {head.kind} files rank all: "
             "is the line cut short, or the data type soi or toi?",
         )
-    return scores
+    return np.array(scores)

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
+from fedrank._progress import Progress
 from fedrank._random import RNG
-from fedrank.data._cells import Row, need, table_rows
+from fedrank.data._cells import Row, cell_text, need, table_rows
 from fedrank.data._grid import Choices, Grid, load
 from fedrank.data._header import named, with_corner, with_header
 from fedrank.data._long import read_long
@@ -16,12 +16,13 @@ from fedrank.data._matrix import Read, from_matrix
 from fedrank.data._options import TABLES, Declared, one_of
 from fedrank.data._orders import read_orders
 from fedrank.data._recognise import LONG, recognise, refuse_decimals
-from fedrank.data._text import PathLike, fail
+from fedrank.data._text import PARSE_UNITS, PathLike, fail
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings, PartialRankings
 
 PARQUET = (".parquet", ".pq")
+REST_UNITS = 8  # time per byte of recognising and ranking, if that of parsing is `PARSE_UNITS`
 MAX_QUESTIONS = 3  # questions that follow each other about one table
 
 
@@ -134,10 +135,21 @@ def open_table(path: PathLike, decimal: str = ".") -> Iterator[Iterator[Row]]:
             frame = polars.read_parquet(Path(path).read_bytes())
         except polars.exceptions.PolarsError as error:
             fail(path, None, f"this is not a readable Parquet file ({error})")
-        yield ((None, list(row)) for row in chain([frame.columns], frame.iter_rows()))
+        rest = frame.height * REST_UNITS / PARSE_UNITS
+        with Progress(f"reading {Path(path).name}", frame.height + rest) as progress:
+            yield frame_rows(frame, progress, rest)
     else:
-        with table_rows(path, decimal) as rows:
+        with table_rows(path, decimal, REST_UNITS) as rows:
             yield rows
+
+
+def frame_rows(frame: Any, progress: Progress, rest: float) -> Iterator[Row]:
+    """Yield the header and the rows of a frame as texts; then the rest of the work begins."""
+    yield None, frame.columns
+    for row in frame.iter_rows():
+        yield None, [cell if isinstance(cell, str) else cell_text(cell) for cell in row]
+        progress.advance()
+    progress.begin(rest)
 
 
 def read_rows(path: PathLike, rows: Iterator[Row], declared: Declared) -> Read:
@@ -162,9 +174,11 @@ def read_grid(grid: Grid) -> Read:
         return read_long(grid)
     if declared.layout == "scores" and declared.best is None:
         refuse_scores(grid)
-    matrix = recognise(grid)
-    skipped = (*declared.id_columns, *matrix.skipped)
-    return from_matrix(grid, replace(matrix, skipped=skipped))
+    with Progress("ranking", 2) as progress:
+        matrix = recognise(grid)
+        progress.advance()
+        skipped = (*declared.id_columns, *matrix.skipped)
+        return from_matrix(grid, replace(matrix, skipped=skipped))
 
 
 def working(grid: Grid, choices: Choices, depth: int = MAX_QUESTIONS) -> Choices:

@@ -181,13 +181,14 @@ def estimate(
     distance: float | None = None,
     limit: int = LIMIT,
     **options: Any,
-) -> float:
+) -> float | None:
     """Estimate how many seconds `plan` will take, from a few trials.
 
     Guesses the number of samples from a few trials with fewer items, as if it grew with the
-    logarithm of the number of items, and measures the time of a small run. For Borda the estimate
-    is mostly within a factor of two. It may be wrong by more for Lehmer, where several centers may
-    have to be searched, and where no number of samples is enough.
+    logarithm of the number of items, and measures the time of a small run. The estimate is mostly
+    within a factor of two. There is none where it would be wrong by more: for Lehmer, where several
+    centers may have to be searched; for a mean distance; and where no number of samples seems to
+    be enough.
 
     Parameters
     ----------
@@ -196,22 +197,28 @@ def estimate(
 
     Returns
     -------
-    seconds : float
+    seconds : float or None
 
     Examples
     --------
     >>> 0 < estimate("borda", n=10, phi=0.5, clients=10) < 100
+    True
+    >>> estimate("lehmer", n=10, phi=0.5, clients=10) is None
     True
     """
     make, declared = maker(method, n, clients, as_phi(phi), options)
     goal = goal_of(delta, distance)
     scheme = make(1)
     most = bounded(limit, scheme, declared)
+    if scheme.kind != "borda" or distance is not None:
+        return None
     few = make if scheme.n <= ROUGH_ITEMS else smaller(make)
     with Progress("estimating the time") as progress:
         source = np.random.default_rng(0)
         rough = Trials(few, float(phi), goal, progress, source)
-        samples, _ = rough.rough(list(rough.centers)[-1], min(most, ROUGH_LIMIT))
+        samples, _ = rough.rough("identity", min(most, ROUGH_LIMIT))
+        if not rough.points["identity", samples].enough:
+            return None
         growth = log(scheme.n / delta) / log(min(scheme.n, ROUGH_ITEMS) / delta)
         guess = min(most, ceil(samples * growth))
         trial = Trials(make, float(phi), goal, progress, source)
@@ -224,7 +231,7 @@ def estimate(
             took = time.perf_counter() - start
         each = took / trials * guess / tried
     gap = halvings(guess // 2, guess)
-    return each * expected_trials(goal, gap, len(trial.centers) - 1)
+    return each * expected_trials(goal, gap)
 
 
 def smaller(make: Make) -> Make:

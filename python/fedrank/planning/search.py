@@ -136,7 +136,7 @@ class Trials:
         The answer is assumed to lie in the middle of the gap. While other centers are left,
         nobody knows: one of them may need more samples, and a search of its own.
         """
-        trials = expected_trials(self.goal, halvings(low, high), 0)
+        trials = expected_trials(self.goal, halvings(low, high))
         left = None if self.unchecked else trials * (low + high) / 2
         self.progress.total = left and self.progress.done + left
 
@@ -193,24 +193,22 @@ class Trials:
         return found[:, 0]
 
 
-def expected_trials(goal: Goal, halvings: int, centers: int) -> int:
-    """Return how many trials a search will run, when so many halvings and centers are left.
+def expected_trials(goal: Goal, halvings: int) -> int:
+    """Return how many trials a search will run, when so many halvings are left.
 
-    All trials are assumed at the last `FULL_LOOKS` numbers, half as many at each number before, and
-    for every other center the check that the same number is enough for it.
+    All trials are assumed at the last `FULL_LOOKS` numbers, half as many at each number before.
 
     Examples
     --------
     >>> from fedrank.planning.goals import goal_of
     >>> goal_of(0.05, None).looks
     (64, 128, 256, 512, 1024, 2048)
-    >>> expected_trials(goal_of(0.05, None), 3, 0)
+    >>> expected_trials(goal_of(0.05, None), 3)
     5120
     """
     last = len(goal.looks) - 1
     far = [max(0, left - FULL_LOOKS + 1) for left in range(halvings)]
-    checks = centers * goal.looks[min(CHECK_LOOKS - 1, last)]
-    return checks + sum(goal.looks[max(0, last - steps)] for steps in far)
+    return sum(goal.looks[max(0, last - steps)] for steps in far)
 
 
 def halvings(low: int, high: int) -> int:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import ceil
 from typing import Any, cast
-from unicodedata import east_asian_width
 
 import matplotlib as mpl
 from matplotlib.artist import Artist
@@ -20,6 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
+
+from fedrank._text import width_of
 
 BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#888888"
@@ -197,14 +198,3 @@ def short(label: object) -> str:
     kept = MAX_LABEL_CHARS * len(text) // width_of(text)  # fewer if letters are wide
     head = kept // 2 + 1
     return f"{text[:head]}…{text[head + 1 - kept :]}"
-
-
-def width_of(text: str) -> int:
-    """Count the columns that a text takes: one per letter, two per wide letter.
-
-    Examples
-    --------
-    >>> width_of("abc"), width_of("日本")
-    (3, 4)
-    """
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)

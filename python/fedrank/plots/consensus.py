@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 from numpy.typing import ArrayLike, NDArray
 
+from fedrank._text import width_of
 from fedrank._validation import check_items, whole
 from fedrank.consensus import Consensus
 from fedrank.exceptions import InputError
@@ -28,7 +29,6 @@ from fedrank.plots._style import (
     place_ticks,
     short_names,
     use_fonts,
-    width_of,
 )
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.rankings.complete import as_rankings, same_items
