@@ -57,12 +57,14 @@ def test_new_run_preview_forget_ledger(tmp_path):
     assert " ".join(map(str, message)) in table.stdout
     assert "the policy: allows it" in table.stdout
     assert " UTC, of 12 rankings" in table.stdout
+    assert run("agent", "forget", study, "--config", config).stdout == "forgotten\n"
     agent = Agent(read)
     Federation(agent).finish()
     held = run("agent", "forget", study, "--config", config)
     assert "in use by an agent" in refused(held)
     agent.close()
-    assert run("agent", "forget", study, "--config", config).stdout == "forgotten\n"
+    masked = refused(run("agent", "forget", study, "--config", config))
+    assert "agree on a new study" in masked
     lines = json.loads(run("agent", "ledger", "--config", config, "--json").stdout)
     assert [(line["study"], line["run"]) for line in lines] == [(STUDY.digest, 1)]
     assert STUDY.digest in run("agent", "ledger", "--config", config).stdout

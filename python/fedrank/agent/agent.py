@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fedrank import _core, data
 from fedrank._random import round_rng, seed_bytes
 from fedrank.agent.policy import NOT_ALLOWED, Config, as_toml
-from fedrank.agent.store import Store
+from fedrank.agent.store import NEW_STUDY, Store
 from fedrank.exceptions import Code, InputError, ProtocolError, RefusalError
 from fedrank.protocol.record import Begin, Record
 from fedrank.protocol.secagg import STEPS, Client
@@ -225,9 +225,11 @@ class Snapshot:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "Snapshot":
-        """Read what `to_bytes` wrote."""
+        """Read what `to_bytes` wrote; the first format has complete rankings only."""
         line, _, positions = content.partition(b"\n")
         head = json.loads(line)
+        if head["format"] == 1:
+            head |= {"format": SNAPSHOT_FORMAT, "partial": False, "source": "source not kept"}
         if head["format"] != SNAPSHOT_FORMAT:
             raise ValueError("the rankings were kept by another version of fedrank")
         ranks = np.frombuffer(positions, dtype="<i4").reshape(head["rankings"], head["items"])
@@ -239,7 +241,12 @@ def kept_snapshot(config: Config, store: Store, study: Study) -> Snapshot:
     """Read the rankings the first time, and keep them for the study."""
     kept = store.snapshot(study.digest)
     if kept is None:
-        kept = store.keep_snapshot(study.digest, new_snapshot(config, study).to_bytes())
+        if store.masked(study.digest):
+            problem = "the rankings that it was answered from are gone"
+            raise RefusalError(Code.REFUSED, f"study {study.digest}: {problem}; {NEW_STUDY}")
+        read = new_snapshot(config, study)
+        encode(config, study, study.round(0), read)  # what does not suit may be corrected
+        kept = store.keep_snapshot(study.digest, read.to_bytes())
     try:
         snapshot = Snapshot.from_bytes(kept)
     except (ValueError, KeyError, TypeError) as error:

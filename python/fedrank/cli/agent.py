@@ -195,16 +195,20 @@ def few(entries: Sequence[int]) -> str:
 
 @app.command()
 def forget(study: StudyArgument, config: ConfigOption = Path("agent.toml")) -> None:
-    """Forget the messages that a study was given, so that it gets new ones.
+    """Forget the rankings that are kept for a study, so that the file is read again.
 
-    Use it when your rankings have changed. Two sums over the same other clients differ by the
-    change of your message: together they tell more than either does.
+    Use it when your rankings have changed and the study got no masked input yet. Afterwards it is
+    refused: the difference of two sums would show the change of your message, so agree on a new
+    study instead.
     """
     store = Store(read_config(config).folder)
     digest = read_study(study).digest
     store.take()
-    done = store.forget(digest)
-    typer.echo("forgotten" if done else "the study was given no message yet")
+    try:
+        done = store.forget(digest)
+    finally:
+        store.release()
+    typer.echo("forgotten" if done else "no rankings are kept for the study")
 
 
 @app.command()
