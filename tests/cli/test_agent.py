@@ -34,6 +34,7 @@ def test_the_log_has_a_size_that_no_asker_can_exceed(tmp_path, python):
     logs = sorted(config.folder.glob("agent.log*"))
     assert [log.name for log in logs] == ["agent.log", *(f"agent.log.{n}" for n in (1, 2, 3))]
     assert all(0 < log.stat().st_size <= 2000 for log in logs)
+    assert {log.stat().st_mode & 0o777 for log in logs} == {0o600}
 
 
 def test_new_run_preview_forget_ledger(tmp_path):

@@ -21,6 +21,7 @@ from fedrank.rankings.partial import AnyRankings, PartialRankings
 from fedrank.transport.base import Step
 
 SNAPSHOT_FORMAT = 2
+NOT_READ = "the file cannot be read, or does not suit the study: a preview shows why"
 BEGUN_SESSIONS = 16  # sessions without a masked input that are kept, beside runs_per_day
 
 
@@ -250,7 +251,8 @@ def kept_snapshot(config: Config, store: Store, study: Study) -> Snapshot:
     try:
         snapshot = Snapshot.from_bytes(kept)
     except (ValueError, KeyError, TypeError) as error:
-        raise RefusalError(Code.DATA, f"the rankings kept for the study: {error}") from error
+        what = "the rankings kept for the study"
+        raise RefusalError(Code.DATA, f"{what}: {error}", logged=f"{what} are damaged") from error
     check_samples(config, len(snapshot.rankings))
     return snapshot
 
@@ -296,10 +298,13 @@ def read_rankings(config: Config, study: Study) -> AnyRankings:
         return rankings
     except InputError as error:
         error.at(config.rankings, error.line)
-        where = "\nWrite it under [reading] in the configuration." if error.choices else ""
-        raise RefusalError(Code.DATA, error.message(error.remedy, as_toml) + where) from error
+        first, *more = error.lines(error.remedy, as_toml)
+        if error.choices:
+            more.append("Write it under [reading] in the configuration.")
+        raise RefusalError(Code.DATA, first, more, f"{error.place}: {NOT_READ}") from error
     except (ValueError, OSError) as error:
-        raise RefusalError(Code.DATA, f"{config.rankings}: {error}") from error
+        logged = f"{config.rankings}: {NOT_READ}"
+        raise RefusalError(Code.DATA, f"{config.rankings}: {error}", logged=logged) from error
 
 
 def check_complete(config: Config, study: Study, rankings: AnyRankings) -> None:
