@@ -1,6 +1,7 @@
 """A study: what all parties agree on, and what follows from it for each round."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -298,8 +299,8 @@ def as_roster(roster: Iterable[str] | None, clients: int) -> tuple[str, ...]:
     for client, name in enumerate(names):
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"client {client} of the roster needs a name, as text, not {name!r}")
-    if len(set(names)) != clients:
-        twice = next(name for name in names if names.count(name) > 1)
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
         raise ValueError(f"the roster names {twice!r} twice: every client needs its own name")
     return names
 
