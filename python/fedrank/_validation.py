@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from fedrank._text import printable
 from fedrank.exceptions import InputError
 
 INT32_MAX = np.iinfo(np.int32).max
@@ -202,8 +203,8 @@ def read_only(ranks: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def few(labels: Sequence[object]) -> str:
-    """Return the first labels as text."""
-    shown = ", ".join(str(label) for label in labels[:MAX_LISTED])
+    """Return the first labels as text in one line."""
+    shown = ", ".join(printable(label) for label in labels[:MAX_LISTED])
     return shown if len(labels) <= MAX_LISTED else f"{shown}, …"
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Self
 
+from fedrank._text import printable
+
 __all__ = [
     "Code",
     "InputError",
@@ -107,7 +109,11 @@ class RefusalError(Exception):
     code : Code
         All that may leave the machine.
     detail : str
-        What is wrong, for the local log only.
+        What is wrong, in one line, for people on this machine only.
+    more : sequence of str
+        Further lines, for them only: rows of the file, and the choices.
+    logged : str, optional
+        What the log says instead, where the detail may show values of the data.
 
     Examples
     --------
@@ -115,9 +121,14 @@ class RefusalError(Exception):
     'refused'
     """
 
-    def __init__(self, code: Code, detail: str = "") -> None:
-        super().__init__(detail or code.value)
+    def __init__(
+        self, code: Code, detail: str = "", more: Sequence[str] = (), logged: str | None = None
+    ) -> None:
         self.code = code
+        self.detail = printable(detail or code.value)
+        self.more = tuple(more)
+        self.logged = self.detail if logged is None else printable(logged)
+        super().__init__("\n".join([self.detail, *self.more]))
 
 
 class Remedy(StrEnum):
@@ -248,16 +259,25 @@ class InputError(ValueError):
     ) -> str:
         """Return the place, the problem and the given remedy, in one line; then the choices.
 
+        Texts that come from data, such as labels and names of files, cannot add lines to it.
         ``spell`` writes the options of a choice; by default as arguments of a Python function.
         """
+        return "\n".join(self.lines(remedy, spell))
+
+    def lines(
+        self, remedy: str | None, spell: "Callable[[Mapping[str, Any]], str] | None" = None
+    ) -> list[str]:
+        """Return the lines of `message`."""
         start = f"{self.place}: " if self.place else ""
         end = f"; {remedy}" if remedy else ""
-        lines = [f"{start}{self.problem}{end}", *(f"  {row}" for row in self.shown)]
+        lines = [printable(f"{start}{self.problem}{end}")]
+        lines += [f"  {printable(row)}" for row in self.shown]
         if self.choices:
             spell = spell or as_arguments
             lines.append("Pass one of these:" if len(self.choices) > 1 else "Pass this:")
-            lines += [f"  {spell(options)}: {meaning}" for meaning, options in self.choices]
-        return "\n".join(lines)
+            ways = [f"{spell(options)}: {meaning}" for meaning, options in self.choices]
+            lines += [f"  {printable(way)}" for way in ways]
+        return lines
 
     def __str__(self) -> str:
         return self.message(self.remedy)

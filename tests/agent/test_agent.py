@@ -1,5 +1,6 @@
 """What an agent answers, step by step, also after a restart."""
 
+import json
 import os
 import time
 
@@ -9,7 +10,7 @@ from fedrank import Borda, Lehmer, Rankings, Study, federate
 from fedrank._random import seed_bytes, stream_rng
 from fedrank.agent import Agent, Code, preview
 from fedrank.agent import agent as answering
-from fedrank.agent.store import DAY, Store
+from fedrank.agent.store import DAY
 from fedrank.protocol.secagg import STEPS
 from fedrank.transport import Step
 from helpers.agents import LABELS, ROSTER, STUDY, Federation, configured, not_answered
@@ -111,11 +112,50 @@ def test_a_repeated_study_gets_the_same_message_though_data_and_ties_change(tmp_
     for number in range(2, 4):
         assert Federation(agent, number=number).finish()[0].tolist() == first.tolist()
     agent.close()
-    store = Store(config.folder)
+
+
+def test_a_study_is_forgotten_until_it_got_a_masked_input(agent):
+    store, rows = agent.store, [[3, 2, 1, 0]] * 12
+    federation = Federation(agent).until("mask")
     assert store.forget(STUDY.digest)
     assert not store.forget(STUDY.digest)
-    fresh = STUDY.method.encode([[3, 2, 1, 0]] * 12)
-    assert preview(config, STUDY).message.tolist() == fresh.tolist()
+    write_ranks(agent.config.rankings, LABELS, rows)
+    fresh = preview(agent.config, STUDY).message.tolist()
+    assert fresh == STUDY.method.encode(rows).tolist()
+    federation.step("mask")
+    with pytest.raises(ValueError, match="agree on a new study"):
+        store.forget(STUDY.digest)
+    assert preview(agent.config, STUDY).message.tolist() == fresh
+
+
+def test_a_masked_study_whose_rankings_are_gone_is_not_answered_from_the_file(agent):
+    Federation(agent).finish()
+    (agent.store.snapshots / STUDY.digest).unlink()
+    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    assert "agree on a new study" in told
+    assert agent.store.snapshot(STUDY.digest) is None
+
+
+def test_rankings_that_do_not_suit_are_not_kept(tmp_path):
+    study = Study(Borda(4, 4, quantize=False, max_samples=11), LABELS, ROSTER)
+    agent = Agent(configured(tmp_path, study=study, ranks=[[0, 1, 2, 3]] * 12))
+    step = Step(1, 0, "advertise")
+    assert "max_samples" in not_answered(Code.DATA, agent, study.to_json(), step, b"")
+    write_ranks(agent.config.rankings, LABELS, [[0, 1, 2, 3]] * 11)
+    assert agent.answer(study.to_json(), step, b"")
+    agent.close()
+
+
+def test_rankings_kept_in_the_first_format_are_read(agent):
+    message = preview(agent.config, STUDY).message.tolist()
+    kept = agent.store.snapshots / STUDY.digest
+    head, _, positions = kept.read_bytes().partition(b"\n")
+    fields = json.loads(head)
+    old = {"format": 1} | {name: fields[name] for name in ("rankings", "items", "seed")}
+    kept.write_bytes(json.dumps(old).encode() + b"\n" + positions)
+    write_ranks(agent.config.rankings, LABELS, [[3, 2, 1, 0]] * 12)
+    assert preview(agent.config, STUDY).message.tolist() == message
+    assert Federation(agent).finish()[1] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(

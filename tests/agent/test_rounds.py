@@ -190,9 +190,6 @@ def test_every_run_is_answered_from_the_same_rankings(tmp_path):
     assert kept.name == ALL_PAIRS.digest
     assert kept.stat().st_mode & 0o777 == 0o600
     assert preview(agents.agents[1].config, ALL_PAIRS).rankings == 12
-    # Forgotten, the study is answered from the file as it is now.
-    agents.agents[1].store.forget(ALL_PAIRS.digest)
-    assert margins(agents, 3, [3, 1, 0, 2]) != sums[0]
     agents.close()
 
 

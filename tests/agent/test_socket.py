@@ -6,9 +6,15 @@ import socket
 
 import pytest
 
-from fedrank.agent import Agent, Code
+from fedrank import Borda, Study
+from fedrank.agent import Agent, Code, RefusalError, preview
 from fedrank.agent.socket import listens, respond
-from helpers.agents import SECRET, STUDY, configured
+from helpers.agents import LABELS, ROSTER, SECRET, STUDY, configured
+
+ASKED = (
+    json.dumps({"study": STUDY.to_json(), "run": 1, "round": 0, "step": "advertise"}).encode()
+    + b"\n"
+)
 
 serving = importlib.import_module("fedrank.agent.socket")  # the package has a function of its name
 
@@ -23,7 +29,7 @@ serving = importlib.import_module("fedrank.agent.socket")  # the package has a f
         ("", Code.DATA),
     ],
 )
-def test_a_marker_in_the_data_never_leaves(tmp_path, text, code):
+def test_a_marker_in_the_data_never_leaves_nor_is_logged(tmp_path, caplog, text, code):
     config = configured(tmp_path)
     config.rankings.write_text(text)
     agent = Agent(config)
@@ -32,6 +38,48 @@ def test_a_marker_in_the_data_never_leaves(tmp_path, text, code):
     ).encode()
     assert respond(agent, asked + b"\n") == code.value.encode() + b"\n"
     agent.close()
+    assert len(caplog.messages) == 1
+    assert SECRET not in caplog.text
+
+
+def test_the_reason_is_shown_by_a_preview_and_its_place_is_logged(tmp_path, caplog):
+    config = configured(tmp_path)
+    config.rankings.write_text("ash,birch,cedar,dogwood\n7654321,1,2,x\n")
+    with pytest.raises(RefusalError, match=SECRET):
+        preview(config, STUDY)
+    agent = Agent(config)
+    respond(agent, ASKED)
+    agent.close()
+    (told,) = caplog.messages
+    assert str(config.rankings) in told
+
+
+FORGED = "x\n2026-01-01 00:00:00,000 INFO run 9: answered\x1b[8m"
+
+
+@pytest.mark.parametrize("damage", ["study", "file", "step", "fault"])
+def test_texts_of_others_cannot_forge_lines_of_the_log(tmp_path, caplog, monkeypatch, damage):
+    study, step = STUDY, "advertise"
+    if damage == "study":
+        study = Study(Borda(4, 4), [*LABELS[:3], FORGED], ROSTER)
+    config = configured(tmp_path, study=study)
+    if damage == "file":
+        config.rankings.write_text(f'ash,birch,cedar,"{FORGED}"\n1,2,3,4\n')
+    if damage == "step":
+        step = FORGED
+    agent = Agent(config)
+    if damage == "fault":
+
+        def fail(*_):
+            raise OSError(FORGED)
+
+        monkeypatch.setattr(agent, "answer", fail)
+    head = {"study": study.to_json(), "run": 1, "round": 0, "step": step}
+    assert not respond(agent, json.dumps(head).encode() + b"\n").startswith(b"ok")
+    agent.close()
+    (record,) = caplog.records
+    assert record.exc_info is None  # a traceback has several lines
+    assert record.getMessage().isprintable()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +119,7 @@ def test_whoever_asks_has_one_time_for_the_whole_request(monkeypatch):
         serving.receive(ours)
 
 
-def test_a_panic_gets_a_code(agent, monkeypatch):
+def test_a_panic_gets_a_code_and_its_text_is_not_logged(agent, monkeypatch, caplog):
     class PanicError(BaseException):
         pass
 
@@ -81,6 +129,8 @@ def test_a_panic_gets_a_code(agent, monkeypatch):
     monkeypatch.setattr(agent, "answer", panic)
     asked = json.dumps({"study": "{}", "run": 1, "round": 0, "step": "advertise"}).encode()
     assert respond(agent, asked + b"\n") == b"error\n"
+    assert "PanicError" in caplog.text
+    assert SECRET not in caplog.text
 
 
 @pytest.mark.parametrize("number", [True, 1.0, "1", -1, 2**64, None])

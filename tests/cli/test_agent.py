@@ -34,6 +34,7 @@ def test_the_log_has_a_size_that_no_asker_can_exceed(tmp_path, python):
     logs = sorted(config.folder.glob("agent.log*"))
     assert [log.name for log in logs] == ["agent.log", *(f"agent.log.{n}" for n in (1, 2, 3))]
     assert all(0 < log.stat().st_size <= 2000 for log in logs)
+    assert {log.stat().st_mode & 0o777 for log in logs} == {0o600}
 
 
 def test_new_run_preview_forget_ledger(tmp_path):
@@ -57,12 +58,14 @@ def test_new_run_preview_forget_ledger(tmp_path):
     assert " ".join(map(str, message)) in table.stdout
     assert "the policy: allows it" in table.stdout
     assert " UTC, of 12 rankings" in table.stdout
+    assert run("agent", "forget", study, "--config", config).stdout == "forgotten\n"
     agent = Agent(read)
     Federation(agent).finish()
     held = run("agent", "forget", study, "--config", config)
     assert "in use by an agent" in refused(held)
     agent.close()
-    assert run("agent", "forget", study, "--config", config).stdout == "forgotten\n"
+    masked = refused(run("agent", "forget", study, "--config", config))
+    assert "agree on a new study" in masked
     lines = json.loads(run("agent", "ledger", "--config", config, "--json").stdout)
     assert [(line["study"], line["run"]) for line in lines] == [(STUDY.digest, 1)]
     assert STUDY.digest in run("agent", "ledger", "--config", config).stdout

@@ -1,5 +1,6 @@
 """What all commands share: help texts, suggestions, Ctrl-C and the progress line."""
 
+import json
 import os
 import re
 import signal
@@ -9,6 +10,7 @@ import sys
 import pytest
 import typer
 
+from fedrank import Borda, Study
 from fedrank.cli import app
 from helpers.command import in_terminal, refused, run, run_process, visible
 
@@ -40,6 +42,34 @@ def test_brackets_in_help_texts_are_shown(path):
         for bracket in ESCAPED.findall(text):
             assert bracket in shown, f"{bracket} of {text!r}"
     assert "\\[" not in shown
+
+
+FORGED = "cy\nfedrank: all is well\x1b[8m"
+
+
+@pytest.mark.parametrize("where", ["label", "cell", "file", "roster"])
+def test_texts_of_others_cannot_forge_lines_of_an_error(tmp_path, where):
+    file, words = tmp_path / "votes.csv", ["aggregate"]
+    rows = {
+        "label": f'ann,bob,"{FORGED}"\n1,2,x\n2,1,y\n',
+        "cell": f'ann,bob,cy\n1,2,3\n1,3,"{FORGED}"\n',
+    }
+    file.write_text(rows.get(where, "ann,bob\n1,1\n2,1\n"))
+    if where == "file":
+        file = file.rename(tmp_path / FORGED.replace("/", ""))
+    words.append(file)
+    if where == "roster":
+        roster = [{"name": FORGED, "identity": None}] * 3
+        study = json.loads(Study(Borda(2, 3)).to_json()) | {"roster": roster}
+        (tmp_path / "study.json").write_text(json.dumps(study))
+        words = ["agent", "new", tmp_path / "study.json", "--name", "a", "--rankings", file]
+    done = run(*words)
+    assert done.returncode == 2
+    assert "all is well" in done.stderr
+    assert "\x1b" not in done.stderr
+    first, *others = done.stderr.splitlines()
+    assert first.startswith("fedrank: ")
+    assert not [line for line in others if not line.startswith(("  ", "Pass "))]
 
 
 def test_an_extra_is_named_in_the_help():

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedrank import (
+    Borda,
     Consensus,
     FederatedConsensus,
     Mallows,
     PartialRankings,
     Rankings,
+    Study,
     aggregate,
     federate,
     kendall_distance,
@@ -158,6 +161,70 @@ def test_labels_that_json_cannot_tell_apart_are_refused():
 def test_any_consensus_survives_json(ranks, method):
     found = aggregate(ranks, method, rng=0)
     assert Consensus.from_json(found.to_json()) == found
+
+
+def changed(found, path, value):
+    """The JSON of a result with one place changed."""
+    fields = json.loads(found.to_json())
+    inner = fields
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return json.dumps(fields)
+
+
+def test_an_unknown_tie_is_not_one_of_a_round_before():
+    text = changed(aggregate(VOTES), ["tied_groups"], None)
+    text = text.replace('"decided_by": "random"', '"decided_by": "order"')
+    with pytest.raises(InputError, match="tied_groups must be a list if decided_by is 'order'"):
+        Consensus.from_json(text)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -1, "1", None])
+def test_a_time_that_is_none_is_refused(value):
+    text = changed(federate(NAMED, rng=0), ["extra", "rounds", 0, "seconds", "mask"], value)
+    with pytest.raises(InputError, match=r"is not a (number|time in seconds)"):
+        Consensus.from_json(text)
+
+
+@pytest.mark.parametrize("items", [None, GENES[::-1], [*GENES, "ALK"]])
+def test_a_study_of_other_items_than_the_places_is_refused(items):
+    found = federate(NAMED, rng=0)
+    other = Study(Borda(len(items or GENES), 4), items, found.study.roster)
+    text = changed(found, ["extra", "study"], json.loads(other.to_json()))
+    with pytest.raises(InputError, match="items of the study are not those of the places"):
+        Consensus.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("client", "round", "step", "problem"),
+    [
+        ("north", 0, "mask", "lost at mask of round 0, but is in the sum"),
+        ("west", 0, "unmask", "lost at unmask of round 0, but is not in the sum"),
+        ("north", 1, "mask", "dropout of client 'north' is not valid"),
+    ],
+)
+def test_a_dropout_that_contradicts_the_sum_is_refused(client, round, step, problem):
+    found = federate(NAMED, rng=0, dropouts=["west"])
+    entry = {"client": client, "round": round, "step": step, "why": None}
+    with pytest.raises(InputError, match=problem):
+        Consensus.from_json(changed(found, ["extra", "dropped"], [entry]))
+
+
+def test_texts_of_others_reach_no_repr_as_they_are():
+    forged = "x\x1b[2J\n  all is well"
+    labels = [forged, "b", "c", "d"]
+    texts = [
+        repr(Rankings([range(4)], items=labels)),
+        repr(PartialRankings([[0, 0, 1, 2]], items=labels)),
+        repr(aggregate(Rankings([range(4), range(4)[::-1]], items=labels))),
+        repr(Consensus.from_json(changed(aggregate(VOTES), ["method"], forged))),
+        repr(Consensus.from_json(changed(federate(NAMED, rng=0), ["extra", "note"], forged))),
+    ]
+    for text in texts:
+        assert "all is well" in text
+        assert "\x1b" not in text
+        assert "\n  all" not in text
 
 
 # CSV and frames

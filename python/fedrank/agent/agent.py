@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fedrank import _core, data
 from fedrank._random import round_rng, seed_bytes
 from fedrank.agent.policy import NOT_ALLOWED, Config, as_toml
-from fedrank.agent.store import Store
+from fedrank.agent.store import NEW_STUDY, Store
 from fedrank.exceptions import Code, InputError, ProtocolError, RefusalError
 from fedrank.protocol.record import Begin, Record
 from fedrank.protocol.secagg import STEPS, Client
@@ -21,6 +21,7 @@ from fedrank.rankings.partial import AnyRankings, PartialRankings
 from fedrank.transport.base import Step
 
 SNAPSHOT_FORMAT = 2
+NOT_READ = "the file cannot be read, or does not suit the study: a preview shows why"
 BEGUN_SESSIONS = 16  # sessions without a masked input that are kept, beside runs_per_day
 
 
@@ -225,9 +226,11 @@ class Snapshot:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "Snapshot":
-        """Read what `to_bytes` wrote."""
+        """Read what `to_bytes` wrote; the first format has complete rankings only."""
         line, _, positions = content.partition(b"\n")
         head = json.loads(line)
+        if head["format"] == 1:
+            head |= {"format": SNAPSHOT_FORMAT, "partial": False, "source": "source not kept"}
         if head["format"] != SNAPSHOT_FORMAT:
             raise ValueError("the rankings were kept by another version of fedrank")
         ranks = np.frombuffer(positions, dtype="<i4").reshape(head["rankings"], head["items"])
@@ -239,11 +242,17 @@ def kept_snapshot(config: Config, store: Store, study: Study) -> Snapshot:
     """Read the rankings the first time, and keep them for the study."""
     kept = store.snapshot(study.digest)
     if kept is None:
-        kept = store.keep_snapshot(study.digest, new_snapshot(config, study).to_bytes())
+        if store.masked(study.digest):
+            problem = "the rankings that it was answered from are gone"
+            raise RefusalError(Code.REFUSED, f"study {study.digest}: {problem}; {NEW_STUDY}")
+        read = new_snapshot(config, study)
+        encode(config, study, study.round(0), read)  # what does not suit may be corrected
+        kept = store.keep_snapshot(study.digest, read.to_bytes())
     try:
         snapshot = Snapshot.from_bytes(kept)
     except (ValueError, KeyError, TypeError) as error:
-        raise RefusalError(Code.DATA, f"the rankings kept for the study: {error}") from error
+        what = "the rankings kept for the study"
+        raise RefusalError(Code.DATA, f"{what}: {error}", logged=f"{what} are damaged") from error
     check_samples(config, len(snapshot.rankings))
     return snapshot
 
@@ -289,10 +298,13 @@ def read_rankings(config: Config, study: Study) -> AnyRankings:
         return rankings
     except InputError as error:
         error.at(config.rankings, error.line)
-        where = "\nWrite it under [reading] in the configuration." if error.choices else ""
-        raise RefusalError(Code.DATA, error.message(error.remedy, as_toml) + where) from error
+        first, *more = error.lines(error.remedy, as_toml)
+        if error.choices:
+            more.append("Write it under [reading] in the configuration.")
+        raise RefusalError(Code.DATA, first, more, f"{error.place}: {NOT_READ}") from error
     except (ValueError, OSError) as error:
-        raise RefusalError(Code.DATA, f"{config.rankings}: {error}") from error
+        logged = f"{config.rankings}: {NOT_READ}"
+        raise RefusalError(Code.DATA, f"{config.rankings}: {error}", logged=logged) from error
 
 
 def check_complete(config: Config, study: Study, rankings: AnyRankings) -> None:

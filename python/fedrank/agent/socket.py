@@ -11,7 +11,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from traceback import extract_tb
 
+from fedrank._text import printable
 from fedrank.agent.agent import Agent
 from fedrank.exceptions import Code, RefusalError
 from fedrank.transport.base import Step
@@ -115,7 +117,7 @@ def serve(agent: Agent, ready: Callable[[], None] | None = None) -> None:
         Called once the socket is open.
     """
     with listening(agent.config.socket) as server:
-        log.info("listening on %s", agent.config.socket)
+        log.info("listening on %s", printable(agent.config.socket))
         if ready is not None:
             ready()
         while True:
@@ -127,13 +129,38 @@ def serve(agent: Agent, ready: Callable[[], None] | None = None) -> None:
                         connection.settimeout(REQUEST_SECONDS)
                         connection.sendall(respond(agent, asked))
                 except OSError as error:  # the caller has closed the connection
-                    log.warning("a connection was lost: %s", error)
+                    log.warning("a connection was lost: %s", printable(error))
 
 
 def respond(agent: Agent, asked: bytes) -> bytes:
     """Answer one request, whatever happens, and tell no more than a code."""
     try:
-        head, _, request = asked.partition(b"\n")
+        study, step, request = read_request(asked)
+        reply = agent.answer(study, step, request)
+        text = "run %d, round %d, %s: answered with %d bytes"
+        log.info(text, step.run, step.round, step.name, len(reply))
+        return ANSWERED + b"\n" + reply
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except RefusalError as refusal:
+        log.warning("%s: %.*s", refusal.code, MAX_LOGGED_CHARS, refusal.logged)
+        code = refusal.code
+    except BaseException as error:  # a panic of the core is no Exception
+        log.error("a fault: %s", fault(error))
+        code = Code.ERROR
+    return code.value.encode() + b"\n"
+
+
+def read_request(asked: bytes) -> tuple[str, Step, bytes]:
+    """Read the study, the step, and what the server sent.
+
+    Raises
+    ------
+    RefusalError
+        If the first line is not what `ask` writes.
+    """
+    head, _, request = asked.partition(b"\n")
+    try:
         if len(head) > MAX_HEAD_BYTES:
             raise ValueError(f"the first line has {len(head)} bytes, more than {MAX_HEAD_BYTES}")
         fields = json.loads(head)
@@ -143,19 +170,28 @@ def respond(agent: Agent, asked: bytes) -> bytes:
             raise ValueError("the number of a run must be a whole number of 64 bits")
         if type(round) is not int or not 0 <= round < 1 << 32:
             raise ValueError("the number of a round must be a whole number of 32 bits")
-        step = Step(run, round, str(fields["step"]))
-        reply = agent.answer(study, step, request)
-        log.info("run %d, round %d, %s: answered with %d bytes", run, round, step.name, len(reply))
-        return ANSWERED + b"\n" + reply
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except RefusalError as refusal:
-        log.warning("%s: %.*s", refusal.code, MAX_LOGGED_CHARS, refusal)
-        code = refusal.code
-    except BaseException:  # a panic of the core is no Exception
-        log.exception("a request that cannot be read, or a fault")
-        code = Code.ERROR
-    return code.value.encode() + b"\n"
+        return study, Step(run, round, str(fields["step"])), request
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        problem = f"a request that cannot be read: {type(error).__name__}: {error}"
+        raise RefusalError(Code.ERROR, problem) from error
+
+
+def fault(error: BaseException) -> str:
+    """Say where an error comes from; its text only if it is one of the operating system's.
+
+    The text of another one may show values of the data.
+
+    Examples
+    --------
+    >>> fault(OSError(28, "No space left on device"))
+    'OSError: [Errno 28] No space left on device'
+    """
+    text = f": {error}" if isinstance(error, OSError) else ""
+    frames = [
+        f"{Path(each.filename).name}:{each.lineno}" for each in extract_tb(error.__traceback__)
+    ]
+    where = f" ({' > '.join(frames)})" if frames else ""
+    return printable(f"{type(error).__name__}{text}{where}")
 
 
 def receive(connection: socket.socket) -> bytes:

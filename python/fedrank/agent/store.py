@@ -16,6 +16,7 @@ from fedrank.protocol.record import Record
 
 DAY = 24 * 60 * 60.0  # seconds
 PRIVATE = 0o600  # permissions of every file
+NEW_STUDY = "agree on a new study to answer from other rankings"
 
 
 class Store:
@@ -152,7 +153,16 @@ class Store:
         return (self.snapshots / digest).read_bytes()
 
     def forget(self, digest: str) -> bool:
-        """Delete what a study is answered from; tell whether there was anything."""
+        """Delete what a study is answered from; tell whether there was anything.
+
+        Raises
+        ------
+        ValueError
+            If the study got a masked input. A second message for the same study would show,
+            subtracted from the first, what this client changed.
+        """
+        if self.masked(digest):
+            raise ValueError(f"study {digest} got a masked input already: {NEW_STUDY}")
         try:
             (self.snapshots / digest).unlink()
         except FileNotFoundError:
@@ -182,6 +192,10 @@ class Store:
     def entered(self, session: str) -> bool:
         """Tell whether a session was ever given a masked input."""
         return any(line["session"] == session for line in self.ledger())
+
+    def masked(self, study: str) -> bool:
+        """Tell whether a study was ever given a masked input."""
+        return any(line["study"] == study for line in self.ledger())
 
     def enter(self, run_name: str, session: str, study: str, run: int, round: int) -> None:
         """Write a round of a run into the ledger, once."""

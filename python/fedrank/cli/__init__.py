@@ -18,7 +18,7 @@ from fedrank.cli.federate import federate
 from fedrank.cli.plan import plan
 from fedrank.cli.reproduce import reproduce
 from fedrank.cli.sample import sample
-from fedrank.exceptions import InputError, ProtocolError, Remedy
+from fedrank.exceptions import InputError, ProtocolError, RefusalError, Remedy
 
 STOPPED = 130  # exit code after Ctrl-C
 
@@ -82,9 +82,11 @@ def explain(error: Exception) -> int:
     elif hasattr(error, "format_message"):  # an error of typer's, about options
         print_error(suggested_once(error.format_message()))
     elif isinstance(error, InputError):
-        print_error(error.message(FLAGS.get(error.remedy, error.remedy), as_flags))
+        print_error(*error.lines(FLAGS.get(error.remedy, error.remedy), as_flags))
     elif isinstance(error, ProtocolError):
         print_error(error.message(FLAGS.get(error.remedy, error.remedy)))
+    elif isinstance(error, RefusalError):
+        print_error(error.detail, *error.more)
     elif isinstance(error, OSError) and error.filename is not None:
         print_error(f"{error.filename}: {error.strerror}")
     elif isinstance(error, ValueError | OSError | MemoryError):
@@ -107,11 +109,13 @@ def suggested_once(message: str) -> str:
     return start.join([head, *others[:1]]).rstrip(" (") if others else message
 
 
-def print_error(message: str) -> None:
-    """Print an error in one line, and the choices that it may list in lines of their own."""
-    first, *rest = message.split("\n")
-    typer.echo(f"fedrank: {printable(first)}", err=True)
-    for line in rest:
+def print_error(message: str, *more: str) -> None:
+    """Print an error in one line, and the choices that it may list in lines of their own.
+
+    A newline inside a line may come from data, and does not begin another line.
+    """
+    typer.echo(f"fedrank: {printable(message)}", err=True)
+    for line in more:
         typer.echo("  " * line.startswith(" ") + printable(line), err=True)
 
 

@@ -2,10 +2,12 @@
 
 import json
 import logging
+import os
 import signal
 import sys
 import time
 from collections.abc import Sequence
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +16,7 @@ import typer
 
 from fedrank import agent as agents
 from fedrank.agent.policy import as_toml, quoted
-from fedrank.agent.store import Store
+from fedrank.agent.store import PRIVATE, Store
 from fedrank.cli import _output as output
 from fedrank.cli._reading import Reading, check_file, reads_files, stream
 from fedrank.protocol.study import Study
@@ -99,14 +101,23 @@ runs_per_day = {policy.runs_per_day}
 """
 
 
+class PrivateLog(RotatingFileHandler):
+    """A log of bounded size that only its owner can read."""
+
+    def _open(self) -> TextIOWrapper:
+        """Open the file; one that others can read, of an older version, is changed."""
+        # The permissions must hold from the first moment.
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE)
+        os.fchmod(descriptor, PRIVATE)
+        return os.fdopen(descriptor, "a", encoding="utf-8")
+
+
 @app.command()
 def run(config: ConfigOption = Path("agent.toml")) -> None:
     """Answer requests on the socket until stopped; errors are logged in agent.log."""
     settings = read_config(config)
     agent = agents.Agent(settings)
-    file = RotatingFileHandler(
-        settings.folder / "agent.log", maxBytes=LOG_BYTES, backupCount=LOG_FILES
-    )
+    file = PrivateLog(settings.folder / "agent.log", maxBytes=LOG_BYTES, backupCount=LOG_FILES)
     logging.basicConfig(
         handlers=[file],
         format="%(asctime)s %(levelname)s %(message)s",
@@ -130,10 +141,7 @@ def preview(
     also if the file changes. The message leaves masked, as bits that look random; what others learn
     is the sum of all clients' messages.
     """
-    try:
-        shown = agents.preview(read_config(config), read_study(study))
-    except agents.RefusalError as refusal:
-        raise ValueError(str(refusal)) from None
+    shown = agents.preview(read_config(config), read_study(study))
     if as_document:
         document = {
             "study": shown.study.digest,
@@ -195,16 +203,20 @@ def few(entries: Sequence[int]) -> str:
 
 @app.command()
 def forget(study: StudyArgument, config: ConfigOption = Path("agent.toml")) -> None:
-    """Forget the messages that a study was given, so that it gets new ones.
+    """Forget the rankings that are kept for a study, so that the file is read again.
 
-    Use it when your rankings have changed. Two sums over the same other clients differ by the
-    change of your message: together they tell more than either does.
+    Use it when your rankings have changed and the study got no masked input yet. Afterwards it is
+    refused: the difference of two sums would show the change of your message, so agree on a new
+    study instead.
     """
     store = Store(read_config(config).folder)
     digest = read_study(study).digest
     store.take()
-    done = store.forget(digest)
-    typer.echo("forgotten" if done else "the study was given no message yet")
+    try:
+        done = store.forget(digest)
+    finally:
+        store.release()
+    typer.echo("forgotten" if done else "no rankings are kept for the study")
 
 
 @app.command()

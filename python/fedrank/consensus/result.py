@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from fedrank import _core
+from fedrank._text import printable
 from fedrank._validation import as_array, few, plural, whole
 from fedrank.consensus import saved, tables
 from fedrank.consensus.html import as_html
@@ -208,10 +209,13 @@ class Consensus:
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote.
 
+        A file proves nothing by itself: whoever wrote it can have changed places, clients and
+        costs alike. Take it from somebody you trust.
+
         Raises
         ------
         fedrank.exceptions.InputError
-            If it is something else, of another version, or damaged.
+            If it is something else, of another version, or damaged, or contradicts itself.
 
         Examples
         --------
@@ -226,8 +230,12 @@ class Consensus:
         return {}
 
     @classmethod
-    def _read_extra(cls, extra: dict[str, Any]) -> dict[str, Any]:
-        """Check and read what `_extra` wrote."""
+    def _read_extra(
+        cls,
+        extra: dict[str, Any],
+        facts: dict[str, Any],  # noqa: ARG003  subclasses compare with it
+    ) -> dict[str, Any]:
+        """Check and read what `_extra` wrote; the other fields are read already."""
         saved.check_fields(extra, set())
         return {}
 
@@ -271,7 +279,8 @@ class Consensus:
 
     def _summary(self) -> str:
         """Say what this is, in one line."""
-        return f"Consensus by {self.method} of {plural(len(self), 'item')}: {few(self.top(7))}"
+        items = plural(len(self), "item")
+        return f"Consensus by {printable(self.method)} of {items}: {few(self.top(7))}"
 
     def __repr__(self) -> str:
         return "\n  ".join([self._summary(), *chance(self)])

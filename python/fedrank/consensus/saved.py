@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fedrank._json import canonical, read_json
 from fedrank._validation import check_items, few, read_only
 from fedrank.consensus.tables import places
-from fedrank.consensus.ties import BROKEN, chance, runs_of
+from fedrank.consensus.ties import BROKEN, UNKNOWN, chance, runs_of
 from fedrank.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 FORMAT = 1
 
 Kind = TypeVar("Kind", bound="Consensus")
+
+DAMAGE = (LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError)
+"""What reading a damaged document may raise."""
 
 FACTS = ("method", "ties", "exact", "objective", "lower_bound", "decided_by")
 OTHERS = {"format", "kind", "items", "places", "tied_groups", "chance", "source", "extra"}
@@ -74,10 +77,9 @@ def read(text: str, wanted: type[Kind]) -> Kind:
         made = wanted.kinds.get(str(fields["kind"]))
         if made is None or not issubclass(made, wanted):
             raise InputError(f"it is a {fields['kind']!r}, not a {wanted.kind!r}")
-        return made(**read_fields(fields), **made._read_extra(fields["extra"]))
-    except InputError as error:
-        raise damaged(str(error)) from None
-    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        facts = read_fields(fields)
+        return made(**facts, **made._read_extra(fields["extra"], facts))
+    except DAMAGE as error:
         raise damaged(str(error)) from None
 
 
@@ -111,6 +113,8 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
     facts = {name: fields[name] for name in FACTS}
     if not isinstance(facts["method"], str) or facts["decided_by"] not in BROKEN:
         raise InputError("method or decided_by is not valid")
+    if runs is None and facts["decided_by"] not in UNKNOWN:
+        raise InputError(f"tied_groups must be a list if decided_by is {facts['decided_by']!r}")
     if not is_count(facts["ties"]) or not isinstance(facts["exact"], bool | None):
         raise InputError("ties or exact is not valid")
     if not isinstance(fields["source"], str | None):

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank.data._sheets import check_extent
 from fedrank.data._text import PathLike, fail, open_text
 from fedrank.exceptions import MissingExtraError
 
@@ -151,6 +152,7 @@ def sheet_rows(path: PathLike, data: bytes) -> Iterator[Row]:
 def raw_rows(path: PathLike, data: bytes) -> Iterator[Row]:
     """Yield the rows of a workbook's first sheet, with the types of the cells."""
     calamine = need("python_calamine", "reading a spreadsheet")
+    check_extent(path, data)
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
         rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)

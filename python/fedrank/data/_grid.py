@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._validation import plural
 from fedrank.data._cells import Row, cell_text, first_row
 from fedrank.data._options import Declared
 from fedrank.data._text import PathLike, fail, shown_name
@@ -27,6 +28,7 @@ NUMBER_STARTS = (*"0123456789+-.",)
 LEADING_ZERO = re.compile(r",0[0-9]")
 PLAIN = array("i", [-1])  # the code of a number
 
+MAX_PADDING = 2**26  # cells that rows of a table lack: 1 GiB of values and codes
 MAX_SHOWN_ROWS = 2  # rows of the file that an error message shows
 MAX_SHOWN_CELLS = 8  # cells of a row that an error message shows
 MAX_SHOWN_CHARS = 24  # characters of such a cell
@@ -185,11 +187,21 @@ def load(path: PathLike, rows: Iterator[Row], declared: Declared) -> Grid:
     lines: list[int | None] = []
     widths: list[int] = []
     shown: list[str] = []
+    width = 0
     for line, cells in chain([first_row(path, rows)], rows):
         if len(shown) < MAX_SHOWN_ROWS:
             shown.append(show(line, cells))
         lines.append(line)
         widths.append(len(cells))
+        width = max(width, len(cells))
+        if width * len(lines) - len(numbers) - len(cells) > MAX_PADDING:
+            fail(
+                path,
+                line,
+                f"the row has {plural(len(cells), 'column')}, and the longest row so far has "
+                f"{width}: filled up, {len(lines)} rows do not fit into memory",
+                value=len(cells),
+            )
         found, codes = parse(cells, declared.decimal, index)
         numbers.extend(found)
         words.extend(codes)

@@ -1,5 +1,6 @@
 """What a caller declares about a file, and which options belong to which layout."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -168,6 +169,9 @@ def check_reading(options: Mapping[str, Any]) -> None:
     Declared(layout=layout_of(layout, others), **tables)
     for name, value in options.items():
         kind = TYPES.get(name)
+        if kind == "genes" and not isinstance(value, str | os.PathLike) and not is_list(value):
+            problem = f"{name} must be a file, or a list of texts, not {value!r}"
+            raise InputError(problem, value=value)
         if kind == "list" and not is_list(value):
             raise InputError(f"{name} must be a list of texts, not {value!r}", value=value)
         if kind == "bool" and not isinstance(value, bool):
@@ -178,7 +182,9 @@ def check_reading(options: Mapping[str, Any]) -> None:
 
 TYPES = {
     "complete": "bool",
+    "header": "bool",
     "keep_blank": "bool",
+    "genes": "genes",
     "id_columns": "list",
     "items": "list",
     "choices": "list",

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.data._blocks import from_levels
+from fedrank.data._blocks import MAX_CELLS, from_levels
 from fedrank.data._grid import MISSING, Choices, Grid
 from fedrank.data._header import refuse_one_column, with_order_header
 from fedrank.data._matrix import Read
@@ -56,6 +56,9 @@ def order_levels(
     n: int,
 ) -> NDArray[np.int32]:
     """Return the level of each item in each order; refuse an item that is named twice."""
+    if len(codes) * n > MAX_CELLS:
+        problem = f"{len(codes)} orders of {n} items are too many for the memory"
+        fail(grid.path, None, problem, value=len(codes))
     levels = np.full((len(codes), n), -1, dtype=np.int32)
     level = np.zeros(len(codes), dtype=np.int32)
     twice: tuple[int, int] | None = None

@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections.abc import Hashable, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +11,8 @@ from numpy.typing import NDArray
 
 from fedrank import _core
 from fedrank._json import canonical
-from fedrank.consensus.saved import check_fields, is_count, one_of
+from fedrank._validation import few
+from fedrank.consensus.saved import as_number, check_fields, is_count, one_of
 from fedrank.exceptions import InputError
 from fedrank.protocol.secagg import STEPS
 from fedrank.protocol.study import Study
@@ -81,17 +84,22 @@ def finite(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
-def read_extra(extra: Any, kind: type["RoundResult"]) -> dict[str, Any]:
-    """Check and read what `extra_of` wrote."""
+def read_extra(
+    extra: Any, kind: type["RoundResult"], n: int, labels: tuple[Hashable, ...] | None
+) -> dict[str, Any]:
+    """Check and read what `extra_of` wrote for a consensus of ``n`` items with these labels."""
     from fedrank.protocol.result import client_ids  # noqa: PLC0415  it imports this module
 
     check_fields(extra, FIELDS)
     study = Study.from_json(canonical(extra["study"]))
+    if study.method.n != n or study.items != labels:
+        raise InputError("the items of the study are not those of the places")
     clients = client_ids(study)
-    survivors = as_clients(extra["survivors"], clients)
+    index = {client: number for number, client in enumerate(clients)}
+    survivors = as_clients(extra["survivors"], index)
     rounds: list[RoundResult] = []
     orders: list[list[int]] = []
-    numbers = [clients.index(client) for client in survivors]
+    numbers = [index[client] for client in survivors]
     for number, fields in enumerate(extra["rounds"]):
         check_fields(fields, ROUND_FIELDS)
         if number:
@@ -99,13 +107,12 @@ def read_extra(extra: Any, kind: type["RoundResult"]) -> dict[str, Any]:
         rounds.append(
             kind(
                 round=study.round(number, orders, numbers if number else (), fields["stage"]),
-                survivors=as_clients(fields["survivors"], clients),
+                survivors=as_clients(fields["survivors"], index),
                 bytes_up=as_counts(fields["bytes_up"], len(clients)),
                 bytes_down=as_counts(fields["bytes_down"], len(clients)),
-                seconds={str(name): float(spent) for name, spent in fields["seconds"].items()},
+                seconds={name: as_seconds(spent) for name, spent in fields["seconds"].items()},
                 faults=[
-                    (one_of(client, clients, "client"), str(code))
-                    for client, code in fields["faults"]
+                    (one_client(client, index), str(code)) for client, code in fields["faults"]
                 ],
             )
         )
@@ -124,7 +131,7 @@ def read_extra(extra: Any, kind: type["RoundResult"]) -> dict[str, Any]:
         "secure": extra["secure"],
         "run": extra["run"],
         "survivors": survivors,
-        **read_dropped(extra["dropped"], clients),
+        **read_dropped(extra["dropped"], index, set(survivors), len(rounds)),
         "rounds": rounds,
         "bytes_up": np.sum([each.bytes_up for each in rounds], axis=0),
         "bytes_down": np.sum([each.bytes_down for each in rounds], axis=0),
@@ -136,28 +143,54 @@ def read_extra(extra: Any, kind: type["RoundResult"]) -> dict[str, Any]:
     }
 
 
-def read_dropped(entries: Any, clients: tuple[Any, ...]) -> dict[str, Any]:
-    """Read who was lost, when and why."""
+def as_seconds(value: Any) -> float:
+    """Read a time."""
+    spent = as_number(value)
+    if spent is None or spent < 0:
+        raise InputError(f"{value!r} is not a time in seconds")
+    return spent
+
+
+def read_dropped(
+    entries: Any, numbers: Mapping[Any, int], survivors: set[Any], rounds: int
+) -> dict[str, Any]:
+    """Read who was lost, when and why.
+
+    A client is in the sum if and only if it was not lost before the last step of the first round.
+    """
     dropped: dict[Any, str | tuple[int, str]] = {}
     reasons: dict[Any, str] = {}
     for entry in entries:
         check_fields(entry, {"client", "round", "step", "why"})
-        client = one_of(entry["client"], clients, "client")
+        client = one_client(entry["client"], numbers)
         step = one_of(entry["step"], tuple(STEPS), "step")
-        if client in dropped or not is_count(entry["round"]):
+        round = entry["round"]
+        if client in dropped or not is_count(round) or round >= rounds:
             raise InputError(f"the dropout of client {client!r} is not valid")
+        if (round == 0 and step != STEPS[-1]) == (client in survivors):
+            where = f"{step} of round {round}"
+            is_in = "is" if client in survivors else "is not"
+            raise InputError(f"client {client!r} was lost at {where}, but {is_in} in the sum")
         dropped[client] = (entry["round"], step) if entry["round"] else step
         if entry["why"] is not None:
             reasons[client] = str(entry["why"])
     return {"dropped": dropped, "reasons": reasons}
 
 
-def as_clients(given: Any, clients: tuple[Any, ...]) -> list[Any]:
+def as_clients(given: Any, numbers: Mapping[Any, int]) -> list[Any]:
     """Read different clients, in the order of the roster."""
-    found = [one_of(client, clients, "client") for client in given]
-    if found != [client for client in clients if client in set(found)]:
+    found = [one_client(client, numbers) for client in given]
+    places = [numbers[client] for client in found]
+    if any(later <= earlier for earlier, later in pairwise(places)):
         raise InputError("clients must be different and in the order of the roster")
     return found
+
+
+def one_client(given: Any, numbers: Mapping[Any, int]) -> Any:
+    """Check a client, of which there may be very many."""
+    if type(given) not in (str, int) or given not in numbers:
+        raise InputError(f"there is no client {given!r}: they are {few(list(numbers))}")
+    return given
 
 
 def as_counts(values: Any, clients: int) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._text import printable
 from fedrank.consensus.html import MAX_ROWS, as_html, table
 from fedrank.consensus.result import Consensus, same_fields
 from fedrank.consensus.ties import chance, tie_facts
@@ -165,8 +166,8 @@ class FederatedConsensus(Consensus):
         return documents.extra_of(self)
 
     @classmethod
-    def _read_extra(cls, extra: dict[str, Any]) -> dict[str, Any]:
-        return documents.read_extra(extra, RoundResult)
+    def _read_extra(cls, extra: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
+        return documents.read_extra(extra, RoundResult, len(facts["ranks"]), facts["item_labels"])
 
     def _costs(self) -> str:
         """Say who took part and what it cost, in one line."""
@@ -179,7 +180,7 @@ class FederatedConsensus(Consensus):
 
     def __repr__(self) -> str:
         lines = [f"FederatedConsensus: {self._summary()}", *chance(self), self._costs()]
-        return "\n  ".join(lines if self.note is None else [*lines, self.note])
+        return "\n  ".join(lines if self.note is None else [*lines, printable(self.note)])
 
     def _repr_html_(self) -> str:
         rows: list[list[Hashable]] = [

@@ -1,6 +1,7 @@
 """A study: what all parties agree on, and what follows from it for each round."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -308,8 +309,8 @@ def as_roster(roster: Iterable[str] | None, clients: int) -> tuple[str, ...]:
             raise InputError(
                 f"client {client} of the roster must have a name, as text, not {name!r}", value=name
             )
-    if len(set(names)) != clients:
-        twice = next(name for name in names if names.count(name) > 1)
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
         raise InputError(
             f"the roster names {twice!r} twice",
             value=twice,

@@ -134,7 +134,9 @@ def test_rankings_that_do_not_suit_are_told_as_one_word(three):
     assert (status["status"], result) == ("finished:failed", None)
     lost = ", ".join(f"{name} (data)" for name in ROSTER)
     assert f"lost at advertise: {lost}" in status["status-details"]
-    assert "extra: dogwood" in (three.folder / "north" / "state" / "agent.log").read_text()
+    told = (three.folder / "north" / "state" / "agent.log").read_text()
+    assert "does not suit the study: a preview shows why" in told
+    assert "dogwood" not in told  # a label of the file
 
 
 def test_lehmer_is_as_in_process_bit_for_bit_in_a_later_run(three):
