@@ -9,10 +9,13 @@ from fedrank.data._blocks import from_levels
 from fedrank.data._grid import MISSING, Choices, Grid
 from fedrank.data._header import refuse_one_column, with_order_header
 from fedrank.data._matrix import Read
+from fedrank.data._positions import are_directions, positions_of
 from fedrank.data._text import fail, shown_name
 from fedrank.data._words import are_positions, is_id, is_position
 from fedrank.rankings.complete import in_order
 from fedrank.rankings.source import Note, Source
+
+REORDERED = "; columns reordered by the header"
 
 
 def read_orders(grid: Grid) -> Read:
@@ -23,6 +26,7 @@ def read_orders(grid: Grid) -> Read:
     grid = with_order_header(grid).without(declared.id_columns)
     if len(grid.names) == 1 and declared.layout is None:
         refuse_one_column(grid)
+    grid, moved = by_position(grid)
     codes, labels = grid.labelled()
     check_words(grid, codes, labels)
     refuse_ids(grid, codes)
@@ -41,11 +45,27 @@ def read_orders(grid: Grid) -> Read:
         rankings=len(rows),
         items=len(names),
         kind="orders",
-        how="orders, best first",
+        how=f"orders, best first{REORDERED if moved else ''}",
         skipped=declared.id_columns,
         notes=(blank,) if blank.count else (),
     )
     return Read(from_levels(levels[rows], items, source), rows)
+
+
+def by_position(grid: Grid) -> tuple[Grid, bool]:
+    """Put the columns in the order of the positions in the header; say whether this moved any."""
+    places = positions_of(grid.names) if grid.headed else None
+    if isinstance(places, str):
+        fail(
+            grid.path,
+            None,
+            f"the header does not say where the best item is: {places}",
+            value=", ".join(grid.names),
+            remedy="name the columns of an order 1st, 2nd, 3rd, …, each position once",
+        )
+    if places is None or places == sorted(places):
+        return grid, False
+    return grid.take(sorted(range(len(places)), key=places.__getitem__)), True
 
 
 def order_levels(
@@ -113,8 +133,10 @@ def check_words(grid: Grid, codes: NDArray[np.int32], labels: list[str]) -> None
 
 def refuse_ids(grid: Grid, codes: NDArray[np.int32]) -> None:
     """Refuse a column that may name the rows."""
-    positions = [grid.headed and is_position(name) for name in grid.names]
-    if grid.headed and are_positions(grid.names):
+    positions = [
+        grid.headed and (is_position(name) or are_directions([name])) for name in grid.names
+    ]
+    if all(positions) or (grid.headed and are_positions(grid.names)):
         return
     suspects = [c for c, name in enumerate(grid.names) if grid.headed and is_id(name)]
     if any(positions):

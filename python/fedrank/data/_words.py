@@ -27,7 +27,14 @@ ID_ENDS = word_set("id ids uid index idx no nr num number key name weight count 
 
 TOKENS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|#|[^\W\d_]+")
 
-ORDINALS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|best|worst|last|winner"
+ORDINAL_NUMBERS = {
+    word: number
+    for number, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
+        1,
+    )
+}
+ORDINALS = "|".join([*ORDINAL_NUMBERS, "best", "worst", "last", "winner"])
 POSITION = re.compile(
     rf"(?:\d+(?:st|nd|rd|th)|{ORDINALS})"
     r"(?:[\s_.-]*(?:place|position|pos|rank|choice|preference|pref))?"
@@ -77,16 +84,16 @@ def is_position(name: str) -> bool:
 
 
 def are_positions(names: Sequence[str]) -> bool:
-    """Return whether all names are positions; counted numbers are, above a table of names.
+    """Return whether all names are positions; the numbers from 0 or 1 on are, in any order.
 
     Examples
     --------
-    >>> are_positions(["1st", "2nd"]), are_positions(["1", "2"]), are_positions(["2", "1"])
+    >>> are_positions(["1st", "2nd"]), are_positions(["2", "1"]), are_positions(["3", "1"])
     (True, True, False)
     """
+    bare = {name.removeprefix("#").removesuffix(".") for name in names}
     counted = any(
-        list(names) == [str(i + base) for i in range(len(names))] and len(names) > 1
-        for base in (0, 1)
+        bare == {str(i + base) for i in range(len(names))} and len(names) > 1 for base in (0, 1)
     )
     return bool(names) and (counted or all(map(is_position, names)))
 

@@ -21,6 +21,7 @@ from fedrank.data._cells import (
     first_row,
     sheet_rows,
 )
+from fedrank.data._positions import positions_of
 from fedrank.data._text import PathLike, fail, first_line, numbered, open_text
 from fedrank.data.blt import BLT_HEAD, read_blt
 from fedrank.exceptions import InputError, Remedy
@@ -260,6 +261,20 @@ def choice_columns(header: Sequence[str]) -> list[int]:
     return [i for _, i in sorted((int(m[1] or m[2]), i) for m, i in found if m)]
 
 
+def check_places(path: PathLike, line: int | None, header: Sequence[str]) -> None:
+    """Refuse columns of choices of which one is missing, or there more than once."""
+    found = [match for match in map(CHOICE.search, header) if match]
+    places = positions_of([match[1] or match[2] for match in found])
+    if isinstance(places, str):
+        fail(
+            path,
+            line,
+            f"the header does not say which choice is the first: {places}",
+            value=", ".join(match.string for match in found),
+            remedy=Remedy.NAME_CHOICES,
+        )
+
+
 def find_columns(
     path: PathLike, line: int | None, header: Sequence[str], choices: Sequence[str] | None
 ) -> list[int]:
@@ -270,6 +285,7 @@ def find_columns(
             fail(path, line, f"there is no column {name!r}; the columns are {there}", value=name)
     if choices is None:
         columns = choice_columns(header)
+        check_places(path, line, header)
     else:
         columns = [header.index(name.strip()) for name in choices]
     if not columns:
