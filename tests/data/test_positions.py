@@ -67,5 +67,5 @@ def test_a_header_of_unclear_positions_is_refused(write, header, problem, option
 
 @pytest.mark.parametrize("header", ["rank1,rank1,rank2", "1st choice,2nd choice,4th choice"])
 def test_ballots_with_repeated_or_missing_choices_are_refused(write, header):
-    with pytest.raises(InputError, match="position [13] is"):
+    with pytest.raises(InputError, match=r"position [13] is"):
         data.read(write("t.csv", f"{header}\nx,y,z\ny,z,x\n"))

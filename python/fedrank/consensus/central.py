@@ -7,10 +7,9 @@ from fedrank import _core
 from fedrank._frames import as_frame
 from fedrank._progress import Following, show
 from fedrank._random import RNG, seed_bytes
-from fedrank._validation import as_bool, check_ties, read_only, whole
+from fedrank._validation import as_bool, check_ties, labels_of, read_only, whole
 from fedrank.consensus.result import Consensus
 from fedrank.exceptions import InputError, Remedy
-from fedrank.rankings.complete import labels_of
 from fedrank.rankings.labelled import Labelled
 from fedrank.rankings.partial import PartialRankings, as_profile
 

@@ -6,11 +6,11 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._positions import are_directions
 from fedrank._validation import plural
+from fedrank._words import are_positions, is_position
 from fedrank.data._grid import MISSING, Grid
-from fedrank.data._positions import are_directions
 from fedrank.data._text import fail
-from fedrank.data._words import are_positions, is_position
 from fedrank.exceptions import Remedy
 
 

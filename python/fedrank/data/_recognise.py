@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._words import are_long, are_positions, is_id
 from fedrank.data._grid import Choices, Grid
 from fedrank.data._header import refuse_one_column
 from fedrank.data._matrix import HIGH, LOW, Matrix, are_ranks, number_choices, perm_base
 from fedrank.data._text import fail
-from fedrank.data._words import are_long, are_positions, is_id
 
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.A)
 LONG: tuple[str, dict[str, Any]] = ("one row per ranking and item", {"layout": "long"})

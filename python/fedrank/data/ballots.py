@@ -9,6 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._positions import positions_of
 from fedrank._random import RNG
 from fedrank._validation import few
 from fedrank.data._blocks import Ballots
@@ -21,7 +22,6 @@ from fedrank.data._cells import (
     first_row,
     sheet_rows,
 )
-from fedrank.data._positions import positions_of
 from fedrank.data._text import PathLike, fail, first_line, numbered, open_text
 from fedrank.data.blt import BLT_HEAD, read_blt
 from fedrank.exceptions import InputError, Remedy

@@ -1,13 +1,13 @@
 """Complete rankings of labelled items, and the checks that all rankings pass on their way in."""
 
 from collections.abc import Collection, Hashable, Iterable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._frames import as_frame
+from fedrank._frames import as_frame, order_rows
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import (
     INT32_MAX,
@@ -17,6 +17,7 @@ from fedrank._validation import (
     check_items,
     chosen,
     hashable,
+    labels_of,
     not_a_ranking,
     read_only,
     refuse_where,
@@ -79,7 +80,8 @@ class Rankings(Labelled):
         Parameters
         ----------
         orders : iterable of iterables
-            Every item once, best first: labels, or the numbers ``0..n-1``.
+            Every item once, best first: labels, or the numbers ``0..n-1``. Of a data frame, each
+            row is an order.
         items : sequence, optional
             The labels, in the order of the columns of `ranks`. By default ``0..n-1`` if the
             entries are these numbers, otherwise the labels found, sorted, so that any two
@@ -100,8 +102,7 @@ class Rankings(Labelled):
         array([[1, 0, 2],
                [0, 1, 2]], dtype=int32)
         """
-        given = as_list(orders, "orders")
-        rows = [as_list(order, f"order {row}") for row, order in enumerate(given)]
+        rows = order_rows(orders, "order")
         if not rows:
             raise InputError("no orders were given")
         found = rows[0] if items is None else as_list(items, "items")
@@ -186,7 +187,7 @@ class Rankings(Labelled):
         Parameters
         ----------
         ballots : iterable of iterables
-            Choices, best first.
+            Choices, best first. Of a data frame, each row is a ballot.
         items : sequence
             All labels.
         rng : None, int or numpy.random.Generator
@@ -215,9 +216,9 @@ class Rankings(Labelled):
         if not labels:
             raise InputError("items must name at least one item")
         rows = []
-        for row, ballot in enumerate(ballots):
+        for row, ballot in enumerate(order_rows(ballots, "ballot")):
             scores = np.full(len(labels), -np.inf)
-            for place, choice in enumerate(as_list(ballot, f"ballot {row}")):
+            for place, choice in enumerate(ballot):
                 item = chosen(choice, index, row)
                 if item is not None and scores[item] == -np.inf:
                     scores[item] = -place
@@ -358,17 +359,6 @@ def as_scores(scores: ArrayLike, labels: tuple[Hashable, ...] | None = None) -> 
             "integer scores beyond 2^53 lose precision as floats", remedy="pass ranks instead"
         )
     return np.ascontiguousarray(exact)
-
-
-def labels_of(values: object) -> tuple[Hashable, ...] | None:
-    """Return the labels of fedrank's own objects and of data frames; else None."""
-    if hasattr(values, "item_labels"):
-        return cast("tuple[Hashable, ...] | None", values.item_labels)
-    # A pyarrow table's columns are the data, not the names.
-    columns = getattr(values, "column_names", getattr(values, "columns", None))
-    if columns is None or type(columns).__name__ == "RangeIndex":
-        return None
-    return tuple(columns)
 
 
 def same_items(*rankings: object) -> tuple[Hashable, ...] | None:

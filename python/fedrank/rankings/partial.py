@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._frames import as_frame
+from fedrank._frames import as_frame, order_rows
 from fedrank._random import RNG
 from fedrank._validation import (
     as_integers,
@@ -15,11 +15,12 @@ from fedrank._validation import (
     as_weights,
     check_items,
     hashable,
+    labels_of,
     read_only,
     refuse_where,
 )
 from fedrank.exceptions import InputError
-from fedrank.rankings.complete import Rankings, as_rankings, as_scores, in_order, labels_of
+from fedrank.rankings.complete import Rankings, as_rankings, as_scores, in_order
 from fedrank.rankings.labelled import Labelled
 
 
@@ -77,7 +78,7 @@ class PartialRankings(Labelled):
         ----------
         orders : iterable of iterables
             Items, best first; tied items are a list or a set. Items that are left out are not
-            ranked.
+            ranked. Of a data frame, each row is an order.
         items : sequence, optional
             The labels, in the order of the columns of `ranks`. By default all labels that the
             orders name, sorted.
@@ -97,10 +98,7 @@ class PartialRankings(Labelled):
         array([[ 1,  0,  1],
                [-1, -1,  0]], dtype=int32)
         """
-        rows = [
-            [as_tied(each) for each in as_list(order, f"order {row}")]
-            for row, order in enumerate(as_list(orders, "orders"))
-        ]
+        rows = [[as_tied(each) for each in order] for order in order_rows(orders, "order")]
         if not rows:
             raise InputError("no orders were given")
         for row, groups in enumerate(rows):

@@ -28,11 +28,18 @@ ID_ENDS = word_set("id ids uid index idx no nr num number key name weight count 
 TOKENS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|#|[^\W\d_]+")
 
 ORDINAL_NUMBERS = {
-    word: number
-    for number, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
-        1,
-    )
+    "first": 1,
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "seventh": 7,
+    "eighth": 8,
+    "ninth": 9,
+    "tenth": 10,
+    "eleventh": 11,
+    "twelfth": 12,
 }
 ORDINALS = "|".join([*ORDINAL_NUMBERS, "best", "worst", "last", "winner"])
 POSITION = re.compile(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fedrank.data._words import ORDINAL_NUMBERS, TOKENS, is_position, word_set
+from fedrank._words import ORDINAL_NUMBERS, TOKENS, is_position, word_set
 
 TOP = word_set("best top winner favourite favorite highest")
 """Words for the first position."""
