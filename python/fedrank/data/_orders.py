@@ -7,15 +7,13 @@ from numpy.typing import NDArray
 
 from fedrank._positions import are_directions, positions_of
 from fedrank._words import are_positions, is_id, is_position
-from fedrank.data._blocks import from_levels
+from fedrank.data._blocks import REORDERED, from_levels
 from fedrank.data._grid import MISSING, Choices, Grid
 from fedrank.data._header import refuse_one_column, with_order_header
 from fedrank.data._matrix import Read
 from fedrank.data._text import fail, shown_name
 from fedrank.rankings.complete import in_order
 from fedrank.rankings.source import Note, Source
-
-REORDERED = "; columns reordered by the header"
 
 
 def read_orders(grid: Grid) -> Read:

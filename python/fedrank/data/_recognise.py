@@ -18,7 +18,7 @@ from fedrank.data._text import fail
 
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.A)
 LONG: tuple[str, dict[str, Any]] = ("one row per ranking and item", {"layout": "long"})
-MIN_COUNTED_ROWS = 3  # rows from which increasing whole numbers may number them
+MIN_COUNTED_ROWS = 3  # rows from which different whole numbers may number them
 
 
 def recognise(grid: Grid) -> Matrix:
@@ -252,16 +252,29 @@ def refuse_counted(grid: Grid, numbers: list[int]) -> None:
     suspects = []
     if perm_base(values) is None:
         suspects = extra_columns(values)
-        whole = bool((first == np.floor(first)).all())
-        if len(first) >= MIN_COUNTED_ROWS and whole and bool((np.diff(first) > 0).all()):
+        different = [are_different(column) for column in values.T]
+        rising = bool((np.diff(first) > 0).all())
+        alone = rising or not any(different[1:])
+        if len(first) >= MIN_COUNTED_ROWS and different[0] and alone:
             suspects.append(0)
-    elif len(first) == 1 and len(numbers) > 2 and perm_base(values[:, 1:]) is not None:
-        suspects.append(0)
+    elif (first == first[0]).all() and len(numbers) > 2 and perm_base(values[:, 1:]) is not None:
+        suspects.append(0)  # the same best or worst item everywhere, or the number of a site
     if suspects:
         name = grid.names[numbers[suspects[0]]]
         like = {"layout": grid.declared.layout or "ranks", "items_in": "columns"}
         item = ("it is an item like the others", like)
         grid.refuse(f"column {name!r} may number the rows", [*skipping(grid, [name]), item])
+
+
+def are_different(column: NDArray[np.float64]) -> bool:
+    """Return whether numbers are whole, and no two are equal.
+
+    Examples
+    --------
+    >>> are_different(np.array([17.0, 3.0])), are_different(np.array([0.5, 3.0]))
+    (True, False)
+    """
+    return bool((column == np.floor(column)).all()) and len(np.unique(column)) == len(column)
 
 
 def check_labels(grid: Grid, labels: tuple[str, ...] | None, what: str) -> None:
