@@ -289,12 +289,7 @@ def refuse_counts(path: PathLike, name: str, choices: list[str]) -> NoReturn:
         f"column {name!r} may say how often each ballot counts, but here each row is one ballot",
         file=shown_name(path),
         value=name,
-        choices=[
-            (
-                f"one ballot per row; column {name} skipped",
-                {"layout": "ballots", "choices": choices},
-            )
-        ],
+        choices=[(one, {"layout": "ballots", "choices": choices})],
         remedy="if it counts ballots, repeat the rows, or write a BLT profile, which has counts",
     )
 
