@@ -58,6 +58,24 @@ VALUE_WORDS = word_set(
 )
 """Names of the columns of a long table."""
 
+SCORE_WORDS = word_set(
+    "score scores rating ratings star stars point points mark marks grade grades value values "
+    "pvalue time times seconds"
+)
+"""Words in names of columns whose numbers may be scores, although each row counts from 1."""
+
+
+def are_scores(names: Sequence[str]) -> bool:
+    """Return whether all names have a word for scores.
+
+    Examples
+    --------
+    >>> are_scores(["score a", "points_b"]), are_scores(["time", "bob"])
+    (True, False)
+    """
+    words = [{word.lower() for word in TOKENS.findall(name)} for name in names]
+    return bool(words) and all(each & SCORE_WORDS for each in words)
+
 
 def is_id(name: str) -> bool:
     """Return whether a column of this name may number or name the rows.

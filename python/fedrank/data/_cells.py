@@ -186,9 +186,7 @@ def raw_rows(path: PathLike, data: bytes) -> Iterator[Row]:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
         rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
         full = [name for name in book.sheet_names if has_data(book.get_sheet_by_name(name))]
-        visible = [
-            sheet.visible == calamine.SheetVisibleEnum.Visible for sheet in book.sheets_metadata
-        ]
+        hidden = book.sheets_metadata[0].visible != calamine.SheetVisibleEnum.Visible
     except (calamine.CalamineError, OSError) as error:
         fail(path, None, f"this is not a readable spreadsheet ({error})")
     first = book.sheet_names[0]

@@ -11,6 +11,7 @@ from fedrank.data._blocks import REORDERED, from_levels
 from fedrank.data._grid import MISSING, Choices, Grid
 from fedrank.data._header import refuse_one_column, with_order_header
 from fedrank.data._matrix import Read
+from fedrank.data._odd import is_odd, refuse_odd
 from fedrank.data._text import fail, shown_name
 from fedrank.rankings.complete import in_order
 from fedrank.rankings.source import Note, Source
@@ -112,6 +113,9 @@ def check_words(grid: Grid, codes: NDArray[np.int32], labels: list[str]) -> None
     """Refuse labels that may stand for an empty cell, or for a rank."""
     blank = [code for code, label in enumerate(labels) if code and label.lower() in MISSING]
     ranks = [code for code, label in enumerate(labels) if is_position(label)]
+    odd = [code for code, label in enumerate(labels) if is_odd(label)]
+    for row, place in np.argwhere(np.isin(codes, odd))[:1].tolist():
+        refuse_odd(grid, row, labels[int(codes[row, place])], " or the name of an item")
     found = np.argwhere(np.isin(codes, blank + ranks))
     if not found.size:
         return

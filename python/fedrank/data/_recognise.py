@@ -10,13 +10,15 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._words import are_long, are_positions, is_id
+from fedrank._words import are_long, are_positions, are_scores, is_id
 from fedrank.data._grid import Choices, Grid
 from fedrank.data._header import refuse_one_column
 from fedrank.data._matrix import HIGH, LOW, Matrix, are_ranks, number_choices, perm_base
+from fedrank.data._odd import refuse_odd
 from fedrank.data._text import fail
 
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.A)
+DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)+", re.A)
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.A)
 LONG: tuple[str, dict[str, Any]] = ("one row per ranking and item", {"layout": "long"})
 MIN_COUNTED_ROWS = 3  # rows from which different whole numbers may number them
 
@@ -31,6 +33,7 @@ def recognise(grid: Grid) -> Matrix:
     refuse_ids(grid, numbers)
     if names is None:
         refuse_bare(grid, numbers)
+    refuse_score_names(grid, numbers)
     values = grid.values[:, numbers]
     settled = grid.declared.items_in or ("columns" if grid.declared.by is not None else None)
     side = settled or side_of(grid, names, values)
@@ -175,6 +178,7 @@ def refuse_texts(grid: Grid) -> None:
     row, column = found
     word = grid.text(row, column)
     refuse_decimals(grid, word)
+    refuse_odd(grid, row, word)
     ids = [*grid.declared.id_columns, grid.names[column]]
     name = grid.names[column]
     remedy = "correct the cell, or leave it empty"
@@ -192,9 +196,18 @@ def refuse_texts(grid: Grid) -> None:
 
 def refuse_decimals(grid: Grid, word: str) -> None:
     """Refuse a number with a decimal comma, unless it is declared."""
-    if DECIMAL_COMMA.fullmatch(word) and grid.declared.decimal == ".":
-        choice = ("the comma is the decimal sign", {"decimal": ","})
-        grid.refuse(f"{word!r} is not a number with a decimal point", [choice])
+    if grid.declared.decimal != "." or not DECIMAL_COMMA.fullmatch(word):
+        return
+    commas = [text for text in grid.texts if DECIMAL_COMMA.fullmatch(text)]
+    if all(map(THOUSANDS.fullmatch, commas)):
+        grid.refuse(
+            f"the comma in {word!r} may separate thousands, or be the decimal sign",
+            [],
+            remedy="remove it from all numbers if it separates thousands, else write a point",
+            value=word,
+        )
+    choice = ("the comma is the decimal sign", {"decimal": ","})
+    grid.refuse(f"{word!r} is not a number with a decimal point", [choice])
 
 
 def refuse_ids(grid: Grid, numbers: Sequence[int]) -> None:
@@ -241,6 +254,19 @@ def refuse_bare(grid: Grid, numbers: Sequence[int]) -> None:
         ("scores, the lowest is best", dict(LOW)),
     ]
     grid.refuse(problem, choices)
+
+
+def refuse_score_names(grid: Grid, numbers: Sequence[int]) -> None:
+    """Refuse numbers that look like ranks under names that say that they are scores."""
+    names = [grid.names[column] for column in numbers]
+    if grid.declared.layout is not None or not grid.headed or not are_scores(names):
+        return
+    choices: Choices = [
+        ("scores, the highest is best", dict(HIGH)),
+        ("scores, the lowest is best (p-values, times)", dict(LOW)),
+        ("ranks, the lowest is best", {"layout": "ranks"}),
+    ]
+    grid.refuse(f"the numbers may be scores, by the name {names[0]!r}", choices)
 
 
 def refuse_counted(grid: Grid, numbers: list[int]) -> None:

@@ -53,7 +53,7 @@ def of_result(result: FederatedConsensus, clients: Clients) -> tuple[list[str], 
     roster = list(result.study.roster)
     if len(data) != len(roster):
         raise InputError(
-            f"{plural(len(data), 'client')} were given for a result of {len(roster)}",
+            f"{plural(len(data), 'client')} for a result of {len(roster)}",
             remedy="give all of them, also those that dropped out",
         )
     if not isinstance(clients, Mapping):
