@@ -1,9 +1,15 @@
 """Data frames of any library, on their way in."""
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from fedrank.exceptions import MissingExtraError
+import numpy as np
+
+from fedrank._entries import labels_of, refuse_id_columns
+from fedrank._positions import positions_of
+from fedrank._validation import as_list
+from fedrank.exceptions import InputError, MissingExtraError
 
 OWN_METHODS = ("__array__", "item_labels")
 """What has one of these needs no conversion: numpy can read it, or it is fedrank's own."""
@@ -50,3 +56,60 @@ def as_frame(values: Any) -> Any:
     raise MissingExtraError(
         f"to read a {type(values).__name__} needs polars, pyarrow or pandas: pip install polars"
     )
+
+
+def order_rows(values: Any, what: str) -> list[list[Any]]:
+    """Return orders or ballots as lists; the rows of a data frame, without its empty cells.
+
+    The columns of a frame that are called by positions, such as "2nd" and "1st", are put in their
+    order.
+
+    Examples
+    --------
+    >>> order_rows(["ba", "ab"], "order")
+    [['b', 'a'], ['a', 'b']]
+    """
+    if isinstance(values, Mapping):
+        raise InputError(
+            f"{what}s must be a list of rows, not a {type(values).__name__} of columns",
+            remedy="pass a list of lists, or a data frame",
+        )
+    frame = as_frame(values)
+    if hasattr(frame, "item_labels") or not hasattr(frame, "columns"):
+        given = as_list(frame, f"{what}s")
+        return [as_list(each, f"{what} {row}") for row, each in enumerate(given)]
+    refuse_id_columns(frame)
+    return [[cell for cell in row if not is_empty(cell)] for row in frame_rows(frame)]
+
+
+def frame_rows(frame: Any) -> list[tuple[Any, ...]]:
+    """Return the rows of a data frame, with the columns in the order of their positions."""
+    if hasattr(frame, "itertuples"):  # pandas
+        rows = list(frame.itertuples(index=False, name=None))
+    elif hasattr(frame, "iter_rows"):  # polars
+        rows = list(frame.iter_rows())
+    else:  # pyarrow, whose columns are the data
+        rows = list(zip(*(column.to_pylist() for column in frame.columns), strict=True))
+    places = positions_of([str(name) for name in labels_of(frame) or ()])
+    if isinstance(places, str):
+        raise InputError(
+            f"the columns do not say where the best item is: {places}",
+            remedy="name the columns of an order 1st, 2nd, 3rd, …, each position once",
+        )
+    if not places:
+        return rows
+    columns = sorted(range(len(places)), key=places.__getitem__)
+    return [tuple(row[column] for column in columns) for row in rows]
+
+
+def is_empty(cell: object) -> bool:
+    """Return whether a cell of a data frame has no value.
+
+    Examples
+    --------
+    >>> is_empty(None), is_empty(float("nan")), is_empty("a")
+    (True, True, False)
+    """
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(cell, float | np.floating) and bool(np.isnan(cell))

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
+from fedrank._entries import labels_of
 from fedrank._progress import Following, show
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, as_phi, as_weights, whole
 from fedrank.consensus import aggregate
 from fedrank.exceptions import InputError
-from fedrank.rankings.complete import Rankings, as_rankings, labels_of, same_items
+from fedrank.rankings.complete import Rankings, as_rankings, same_items
 
 
 class Mallows:

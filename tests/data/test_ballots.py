@@ -6,6 +6,7 @@ import pytest
 
 from fedrank import data
 from fedrank.data import _blocks
+from fedrank.exceptions import InputError
 from helpers.paths import SAMPLES
 from helpers.realdata import need
 from helpers.samples import labelled
@@ -115,3 +116,31 @@ def test_real_maine():
             int(choice) for choice in choices
         ]
     assert row == 126_247
+
+
+@pytest.mark.parametrize("word", ["NA", "N/A", "nan", "none", "NULL", "-", ""])
+def test_a_cell_without_a_name_is_a_blank_choice(write, word):
+    path = write("v.csv", f"rank1,rank2,rank3\nAnn,{word},Bob\nBob,Ann,\n")
+    votes = data.read(path)
+    assert labelled(votes) == [["Ann", "Bob"], ["Bob", "Ann"]]
+    assert ("1 cell such as NA left blank" in str(votes.source)) is bool(word)
+
+
+def test_a_declared_candidate_may_be_called_none(write):
+    path = write("v.csv", "rank1,rank2\nnone,Bob\n")
+    assert labelled(data.read(path, items=["Bob", "none"])) == [["none", "Bob"]]
+
+
+@pytest.mark.parametrize("name", ["count", "n", "Weight", "votes", "times", "n_voters_count"])
+def test_a_column_that_may_count_ballots_is_refused(write, name):
+    path = write("v.csv", f"{name},rank1,rank2\n5,Ann,Bob\n3,Bob,Ann\n")
+    with pytest.raises(InputError, match=f"column '{name}' may say how often.*BLT") as caught:
+        data.read(path)
+    ((_, options),) = caught.value.choices
+    assert labelled(data.read(path, **options)) == [["Ann", "Bob"], ["Bob", "Ann"]]
+
+
+def test_choices_that_are_not_in_order_are_said_to_be_reordered(write):
+    votes = data.read(write("v.csv", "2nd choice,1st choice\nAnn,Bob\n"))
+    assert labelled(votes) == [["Bob", "Ann"]]
+    assert "columns reordered by the header" in str(votes.source)

@@ -240,3 +240,32 @@ def test_one_of_the_choices_of_a_refusal_reads_the_true_ranking(tmp_path, case):
         choices = [options for _, options in error.choices]
     read = [read_back(data.read(path, **options)) for options in choices]
     assert not choices or expected(labels, rows) in read
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("site,a,b,c\n0,1,2,3\n0,2,1,3\n", {}),
+        ("site,a,b,c\n4,1,2,3\n4,2,1,3\n", {}),
+        ("entry,a,b\n17,1,1\n3,2,1\n12,1,2\n", {"layout": "ranks"}),
+        ("entry,a,b\n17,5,5\n3,4,5\n12,5,4\n", {"best": "high"}),
+    ],
+)
+def test_a_first_column_that_may_number_the_rows_is_refused(write, text, options):
+    path = write("votes.csv", text)
+    with pytest.raises(InputError, match="may number the rows") as caught:
+        data.read(path, **options)
+    name = text.partition(",")[0]
+    offered = [data.read(path, **chosen) for _, chosen in caught.value.choices]
+    assert [name in votes.items for votes in offered] == [False, True]
+    # What is declared is read.
+    declared = {"layout": "ranks", **options, "items_in": "columns"}
+    if "best" in options:
+        declared["layout"] = "scores"
+    assert name in data.read(path, **declared).items
+
+
+@pytest.mark.parametrize("text", ["id,count\n1,2\n2,1\n", "Name,Name\nann,y\nann,w\n"])
+def test_a_table_of_ids_alone_is_refused(write, text):
+    with pytest.raises(InputError):
+        data.read(write("votes.csv", text))

@@ -229,3 +229,43 @@ def test_completing_is_said_and_is_the_rngs(write):
     assert first == second
     assert len({tuple(row) for row in first.ranks.tolist()}) == 6
     assert first.source.completed == 500
+
+
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [
+        ("50%", "'50%' is a percentage, not a number.*; remove the percent signs"),
+        ("1:02:03", "'1:02:03' is a time, not a number.*; convert times to seconds"),
+        ("True", "'True' is true or false, not a number.*; write 1 and 0"),
+    ],
+)
+def test_a_cell_that_needs_converting_says_so(write, cell, problem):
+    for text in f"a,b\n1,2\n{cell},1\n", f"a,b\n{cell},x\ny,{cell}\n":
+        for options in {"best": "high"}, {"layout": "orders", "header": True}:
+            if "best" in options and "x" in text:
+                continue
+            with pytest.raises(InputError, match=problem):
+                read(write, text, **options)
+
+
+def test_ties_in_braces_are_refused(write):
+    with pytest.raises(InputError, match=r"'\{x,y\}' is part of a tie"):
+        read(write, '1st,2nd\n"{x,y}",z\nz,x\n')
+
+
+def test_a_thousands_separator_is_not_called_a_decimal_comma(write):
+    with pytest.raises(InputError, match="'1,200' may separate thousands") as caught:
+        read(write, "a;b\n1,200;900\n3;1,000,000\n", best="high")
+    assert caught.value.choices == []
+    with pytest.raises(InputError) as caught:
+        read(write, "a;b\n0,125;900\n3;1,200\n", best="high")
+    assert [options["decimal"] for _, options in caught.value.choices] == [","]
+
+
+@pytest.mark.parametrize("header", ["score a,score b", "points_a,points_b", "stars_a,stars_b"])
+def test_ranks_under_names_of_scores_are_refused(write, header):
+    text = f"{header}\n1,2\n2,1\n1,2\n"
+    with pytest.raises(InputError, match="the numbers may be scores, by the name") as caught:
+        read(write, text)
+    layouts = [(options["layout"], options.get("best")) for _, options in caught.value.choices]
+    assert layouts == [("scores", "high"), ("scores", "low"), ("ranks", None)]

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 import fedrank
 from fedrank._progress import Progress
 from fedrank._validation import as_phi, check_items
+from fedrank._words import is_id, is_position
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.data._cells import is_number
-from fedrank.data._words import is_id, is_position
 from fedrank.data.ballots import choice_columns
 from fedrank.mallows import Mallows
 from fedrank.rankings.complete import Rankings

@@ -4,13 +4,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fedrank import _core
+from fedrank._entries import labels_of
 from fedrank._frames import as_frame
 from fedrank._progress import Following, show
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, check_ties, read_only, whole
 from fedrank.consensus.result import Consensus
 from fedrank.exceptions import InputError, Remedy
-from fedrank.rankings.complete import labels_of
 from fedrank.rankings.labelled import Labelled
 from fedrank.rankings.partial import PartialRankings, as_profile
 

@@ -19,6 +19,7 @@ from fedrank.rankings.partial import AnyRankings, PartialRankings
 from fedrank.rankings.source import Note, Source
 
 BLOCK_CELLS = 1 << 17  # cells ranked at a time
+REORDERED = "; columns reordered by the header"
 MAX_CELLS = 2**28  # cells of expanded ballots: 1 GiB of ranks
 
 
@@ -135,9 +136,11 @@ class Ballots:
 
     Attributes
     ----------
-    blank, overvotes, repeats : int
+    blank, overvotes, repeats, unnamed : int
         Number of blank ballots that were left out, and of choices that were dropped; the readers
         count them.
+    moved : bool
+        Whether the columns of the choices were not in order.
     """
 
     def __init__(self, path: PathLike, kind: str, complete: bool, rng: RNG) -> None:
@@ -147,7 +150,8 @@ class Ballots:
         self.blocks = Blocks(path, by_scores("random", rng) if complete else by_levels)
         self.total = 0
         self.completed = 0
-        self.blank = self.overvotes = self.repeats = 0
+        self.blank = self.overvotes = self.repeats = self.unnamed = 0
+        self.moved = False
 
     def add(self, scores: NDArray[np.float64], count: int = 1) -> None:
         """Add a line that counts for ``count`` ballots."""
@@ -177,13 +181,14 @@ class Ballots:
             Note(self.blank, "blank ballot", "{} left out"),
             Note(self.overvotes, "overvote", "{} dropped"),
             Note(self.repeats, "repeated choice", "{} dropped"),
+            Note(self.unnamed, "cell", "{} such as NA left blank"),
         )
         source = Source(
             files=(str(shown_name(self.path)),),
             rankings=self.total,
             items=len(items),
             kind=self.kind,
-            how=f"{self.kind}, best first",
+            how=f"{self.kind}, best first{REORDERED if self.moved else ''}",
             notes=tuple(note for note in notes if note.count),
             completed=self.completed,
         )

@@ -3,6 +3,8 @@
 import csv
 import importlib
 import io
+import re
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -19,6 +21,10 @@ from fedrank.exceptions import MissingExtraError
 Row: TypeAlias = tuple[int | None, list[Any]]
 """A line number, from 1 (None in Parquet), and its cells."""
 
+SEPARATOR_LINE = re.compile(r'"?sep=([\t,;|])"?', re.I)
+ERROR_CELL = re.compile(
+    rb'<c\b(?=[^>]*\bt="e")[^>]*\br="([A-Z]+[0-9]+)"[^>]*>.*?<v>(.*?)</v>', re.S
+)
 SHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 
 
@@ -95,15 +101,18 @@ class Uncommented:
 
     def __init__(self, path: PathLike, lines: Iterator[str], separators: str) -> None:
         self.path = path
+        declared, lines = declared_separator(lines)
         top = []
         for line in lines:
             top.append(line)
             if line.strip() and not is_comment(line):
                 break
         self.separator = max(separators, key=top[-1].count) if top else separators[0]
+        self.separator = declared or self.separator
         self.lines = chain(top, lines)
         self.number = 0
         self.fresh = True  # the next line begins a row
+        self.cells = 0  # of the last row
         self.comment: tuple[int, int] | None = None  # line and cells of a comment just above
 
     def __iter__(self) -> Iterator[str]:
@@ -111,6 +120,7 @@ class Uncommented:
             self.number += 1
             if self.fresh and is_comment(line):
                 self.comment = self.number, line.count(self.separator) + 1
+                self.compare(self.cells)
             else:
                 self.fresh = False
                 yield line
@@ -118,16 +128,39 @@ class Uncommented:
     def check(self, cells: int) -> None:
         """Refuse a comment above a row of as many cells; the next line begins a row."""
         self.fresh = True
+        self.compare(cells)
+        if cells:
+            self.comment = None
+            self.cells = cells
+
+    def compare(self, cells: int) -> None:
+        """Refuse a comment with as many cells as the row above or below it."""
         if self.comment is not None and self.comment[1] == cells > 1:
             fail(
                 self.path,
                 self.comment[0],
-                "the line begins with # and has as many cells as the next row: it may be a "
-                "comment, or a row or header",
+                "the line begins with # and has as many cells as a row beside it: it may "
+                "be a comment, or a row or header",
                 remedy="remove the line, or remove the #, or put the first cell into quotes",
             )
-        if cells:
-            self.comment = None
+
+
+def declared_separator(lines: Iterator[str]) -> tuple[str | None, Iterator[str]]:
+    r"""Return the separator that a first line ``sep=;`` declares, as Excel writes it.
+
+    Also return all lines; this one is blank.
+
+    Examples
+    --------
+    >>> separator, lines = declared_separator(iter(["sep=;\n", "a;b\n"]))
+    >>> separator, list(lines)
+    (';', ['\n', 'a;b\n'])
+    """
+    first = next(lines, None)
+    if first is None:
+        return None, lines
+    match = SEPARATOR_LINE.fullmatch(first.rstrip("\r\n"))
+    return (match[1], chain(["\n"], lines)) if match else (None, chain([first], lines))
 
 
 def is_comment(line: str) -> bool:
@@ -156,9 +189,46 @@ def raw_rows(path: PathLike, data: bytes) -> Iterator[Row]:
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
         rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
+        full = [name for name in book.sheet_names if has_data(book.get_sheet_by_name(name))]
+        hidden = book.sheets_metadata[0].visible != calamine.SheetVisibleEnum.Visible
     except (calamine.CalamineError, OSError) as error:
         fail(path, None, f"this is not a readable spreadsheet ({error})")
+    first = book.sheet_names[0]
+    problem = None
+    if len(full) > 1:
+        problem = f"{len(full)} sheets contain data: {', '.join(full)}"
+    elif full and full[0] != first:
+        problem = f"the first sheet, {first}, is empty, but {full[0]} contains data"
+    elif full and hidden:
+        problem = f"the first sheet, {first}, is hidden"
+    if problem is not None:
+        remedy = "save the sheet with the rankings as a file of its own"
+        fail(path, None, problem, value=first, remedy=remedy)
+    refuse_error_cells(path, data)
     yield from enumerate(rows, 1)
+
+
+def has_data(sheet: Any) -> bool:
+    """Return whether a sheet has a cell that is not empty."""
+    return any(cell_text(cell) for row in sheet.to_python() for cell in row)
+
+
+def refuse_error_cells(path: PathLike, data: bytes) -> None:
+    """Refuse a workbook with a cell such as ``#DIV/0!``, which would look empty."""
+    if not zipfile.is_zipfile(io.BytesIO(data)):  # an old binary workbook
+        return
+    with zipfile.ZipFile(io.BytesIO(data)) as book:
+        for name in book.namelist():
+            found = name.startswith("xl/worksheets/") and ERROR_CELL.search(book.read(name))
+            if found:
+                cell, error = (part.decode(errors="replace") for part in found.groups())
+                fail(
+                    path,
+                    None,
+                    f"cell {cell} contains the error {error}",
+                    value=error,
+                    remedy="correct its formula, or leave the cell empty",
+                )
 
 
 def cell_text(cell: object) -> str:

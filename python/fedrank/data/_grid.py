@@ -124,7 +124,10 @@ class Grid:
                 there = ", ".join(filter(None, self.names[:MAX_SHOWN_CELLS]))
                 problem = f"there is no column {name!r}; the columns are {there}"
                 fail(self.path, None, problem, value=name)
-        return self.take(c for c, name in enumerate(self.names) if name not in dropped)
+        left = [c for c, name in enumerate(self.names) if name not in dropped]
+        if not left:
+            fail(self.path, None, "all columns are ids: no column of items is left")
+        return self.take(left)
 
     def declare(self, declared: Declared) -> "Grid":
         """Return the same cells, about which something else is declared."""

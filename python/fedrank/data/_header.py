@@ -6,10 +6,11 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._positions import are_directions
 from fedrank._validation import plural
+from fedrank._words import are_positions, is_position
 from fedrank.data._grid import MISSING, Grid
 from fedrank.data._text import fail
-from fedrank.data._words import are_positions, is_position
 from fedrank.exceptions import Remedy
 
 
@@ -96,10 +97,10 @@ def with_order_header(grid: Grid) -> Grid:
     below = codes[1:]
     top = [labels[code] for code in codes[0]]
     words = [code for code, name in zip(codes[0], top, strict=True) if is_position(name)]
-    if are_positions(top):
+    if are_positions(top) or are_directions(top):
         words = codes[0].tolist()
     new = not np.isin(words, below).any()
-    if len(words) > 1 and len(set(words)) == len(words) and new:
+    if len(words) > 1 and new:
         return named(grid)
     several = len(below) > 1  # one order would share its items with itself
     if all(top) and several and same_items(below) and not np.isin(codes[0], below).any():

@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._words import ITEM_WORDS, RANKING_WORDS, VALUE_WORDS, is_id
 from fedrank.data._blocks import MAX_CELLS
 from fedrank.data._grid import Grid
 from fedrank.data._matrix import HIGH, LOW, Matrix, Read, from_matrix
 from fedrank.data._orders import as_items
 from fedrank.data._text import fail
-from fedrank.data._words import ITEM_WORDS, RANKING_WORDS, VALUE_WORDS, is_id
 
 
 def read_long(grid: Grid) -> Read:

@@ -5,12 +5,14 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.data._blocks import MAX_CELLS, from_levels
+from fedrank._positions import are_directions, positions_of
+from fedrank._words import are_positions, is_id, is_position
+from fedrank.data._blocks import MAX_CELLS, REORDERED, from_levels
 from fedrank.data._grid import MISSING, Choices, Grid
 from fedrank.data._header import refuse_one_column, with_order_header
 from fedrank.data._matrix import Read
+from fedrank.data._odd import is_odd, refuse_odd
 from fedrank.data._text import fail, shown_name
-from fedrank.data._words import are_positions, is_id, is_position
 from fedrank.rankings.complete import in_order
 from fedrank.rankings.source import Note, Source
 
@@ -23,6 +25,7 @@ def read_orders(grid: Grid) -> Read:
     grid = with_order_header(grid).without(declared.id_columns)
     if len(grid.names) == 1 and declared.layout is None:
         refuse_one_column(grid)
+    grid, moved = by_position(grid)
     codes, labels = grid.labelled()
     check_words(grid, codes, labels)
     refuse_ids(grid, codes)
@@ -41,11 +44,27 @@ def read_orders(grid: Grid) -> Read:
         rankings=len(rows),
         items=len(names),
         kind="orders",
-        how="orders, best first",
+        how=f"orders, best first{REORDERED if moved else ''}",
         skipped=declared.id_columns,
         notes=(blank,) if blank.count else (),
     )
     return Read(from_levels(levels[rows], items, source), rows)
+
+
+def by_position(grid: Grid) -> tuple[Grid, bool]:
+    """Put the columns in the order of the positions in the header; say whether this moved any."""
+    places = positions_of(grid.names) if grid.headed else None
+    if isinstance(places, str):
+        fail(
+            grid.path,
+            None,
+            f"the header does not say where the best item is: {places}",
+            value=", ".join(grid.names),
+            remedy="name the columns of an order 1st, 2nd, 3rd, …, each position once",
+        )
+    if places is None or places == sorted(places):
+        return grid, False
+    return grid.take(sorted(range(len(places)), key=places.__getitem__)), True
 
 
 def order_levels(
@@ -97,6 +116,9 @@ def check_words(grid: Grid, codes: NDArray[np.int32], labels: list[str]) -> None
     """Refuse labels that may stand for an empty cell, or for a rank."""
     blank = [code for code, label in enumerate(labels) if code and label.lower() in MISSING]
     ranks = [code for code, label in enumerate(labels) if is_position(label)]
+    odd = [code for code, label in enumerate(labels) if is_odd(label)]
+    for row, place in np.argwhere(np.isin(codes, odd))[:1].tolist():
+        refuse_odd(grid, row, labels[int(codes[row, place])], " or the name of an item")
     found = np.argwhere(np.isin(codes, blank + ranks))
     if not found.size:
         return
@@ -116,8 +138,10 @@ def check_words(grid: Grid, codes: NDArray[np.int32], labels: list[str]) -> None
 
 def refuse_ids(grid: Grid, codes: NDArray[np.int32]) -> None:
     """Refuse a column that may name the rows."""
-    positions = [grid.headed and is_position(name) for name in grid.names]
-    if grid.headed and are_positions(grid.names):
+    positions = [
+        grid.headed and (is_position(name) or are_directions([name])) for name in grid.names
+    ]
+    if all(positions) or (grid.headed and are_positions(grid.names)):
         return
     suspects = [c for c, name in enumerate(grid.names) if grid.headed and is_id(name)]
     if any(positions):

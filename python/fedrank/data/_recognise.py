@@ -10,15 +10,17 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._words import are_long, are_positions, are_scores, is_id
 from fedrank.data._grid import Choices, Grid
 from fedrank.data._header import refuse_one_column
 from fedrank.data._matrix import HIGH, LOW, Matrix, are_ranks, number_choices, perm_base
+from fedrank.data._odd import refuse_odd
 from fedrank.data._text import fail
-from fedrank.data._words import are_long, are_positions, is_id
 
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.A)
+DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)+", re.A)
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.A)
 LONG: tuple[str, dict[str, Any]] = ("one row per ranking and item", {"layout": "long"})
-MIN_COUNTED_ROWS = 3  # rows from which increasing whole numbers may number them
+MIN_COUNTED_ROWS = 3  # rows from which different whole numbers may number them
 
 
 def recognise(grid: Grid) -> Matrix:
@@ -31,6 +33,7 @@ def recognise(grid: Grid) -> Matrix:
     refuse_ids(grid, numbers)
     if names is None:
         refuse_bare(grid, numbers)
+    refuse_score_names(grid, numbers)
     values = grid.values[:, numbers]
     settled = grid.declared.items_in or ("columns" if grid.declared.by is not None else None)
     side = settled or side_of(grid, names, values)
@@ -175,6 +178,7 @@ def refuse_texts(grid: Grid) -> None:
     row, column = found
     word = grid.text(row, column)
     refuse_decimals(grid, word)
+    refuse_odd(grid, row, word)
     ids = [*grid.declared.id_columns, grid.names[column]]
     name = grid.names[column]
     remedy = "correct the cell, or leave it empty"
@@ -192,9 +196,18 @@ def refuse_texts(grid: Grid) -> None:
 
 def refuse_decimals(grid: Grid, word: str) -> None:
     """Refuse a number with a decimal comma, unless it is declared."""
-    if DECIMAL_COMMA.fullmatch(word) and grid.declared.decimal == ".":
-        choice = ("the comma is the decimal sign", {"decimal": ","})
-        grid.refuse(f"{word!r} is not a number with a decimal point", [choice])
+    if grid.declared.decimal != "." or not DECIMAL_COMMA.fullmatch(word):
+        return
+    commas = [text for text in grid.texts if DECIMAL_COMMA.fullmatch(text)]
+    if all(map(THOUSANDS.fullmatch, commas)):
+        grid.refuse(
+            f"the comma in {word!r} may separate thousands, or be the decimal sign",
+            [],
+            remedy="remove it from all numbers if it separates thousands, else write a point",
+            value=word,
+        )
+    choice = ("the comma is the decimal sign", {"decimal": ","})
+    grid.refuse(f"{word!r} is not a number with a decimal point", [choice])
 
 
 def refuse_ids(grid: Grid, numbers: Sequence[int]) -> None:
@@ -243,6 +256,19 @@ def refuse_bare(grid: Grid, numbers: Sequence[int]) -> None:
     grid.refuse(problem, choices)
 
 
+def refuse_score_names(grid: Grid, numbers: Sequence[int]) -> None:
+    """Refuse numbers that look like ranks under names that say that they are scores."""
+    names = [grid.names[column] for column in numbers]
+    if grid.declared.layout is not None or not grid.headed or not are_scores(names):
+        return
+    choices: Choices = [
+        ("scores, the highest is best", dict(HIGH)),
+        ("scores, the lowest is best (p-values, times)", dict(LOW)),
+        ("ranks, the lowest is best", {"layout": "ranks"}),
+    ]
+    grid.refuse(f"the numbers may be scores, by the name {names[0]!r}", choices)
+
+
 def refuse_counted(grid: Grid, numbers: list[int]) -> None:
     """Refuse a column of numbers that may number the rows."""
     values = grid.values[:, numbers]
@@ -252,16 +278,29 @@ def refuse_counted(grid: Grid, numbers: list[int]) -> None:
     suspects = []
     if perm_base(values) is None:
         suspects = extra_columns(values)
-        whole = bool((first == np.floor(first)).all())
-        if len(first) >= MIN_COUNTED_ROWS and whole and bool((np.diff(first) > 0).all()):
+        different = [are_different(column) for column in values.T]
+        rising = bool((np.diff(first) > 0).all())
+        alone = rising or not any(different[1:])
+        if len(first) >= MIN_COUNTED_ROWS and different[0] and alone:
             suspects.append(0)
-    elif len(first) == 1 and len(numbers) > 2 and perm_base(values[:, 1:]) is not None:
-        suspects.append(0)
+    elif (first == first[0]).all() and len(numbers) > 2 and perm_base(values[:, 1:]) is not None:
+        suspects.append(0)  # the same best or worst item everywhere, or the number of a site
     if suspects:
         name = grid.names[numbers[suspects[0]]]
         like = {"layout": grid.declared.layout or "ranks", "items_in": "columns"}
         item = ("it is an item like the others", like)
         grid.refuse(f"column {name!r} may number the rows", [*skipping(grid, [name]), item])
+
+
+def are_different(column: NDArray[np.float64]) -> bool:
+    """Return whether numbers are whole, and no two are equal.
+
+    Examples
+    --------
+    >>> are_different(np.array([17.0, 3.0])), are_different(np.array([0.5, 3.0]))
+    (True, False)
+    """
+    return bool((column == np.floor(column)).all()) and len(np.unique(column)) == len(column)
 
 
 def check_labels(grid: Grid, labels: tuple[str, ...] | None, what: str) -> None:

@@ -2,15 +2,17 @@
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, NoReturn, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._positions import positions_of, words_of
 from fedrank._random import RNG
 from fedrank._validation import few
+from fedrank._words import word_set
 from fedrank.data._blocks import Ballots
 from fedrank.data._cells import (
     SHEETS,
@@ -19,15 +21,19 @@ from fedrank.data._cells import (
     csv_rows,
     first_repeat,
     first_row,
+    is_number,
     sheet_rows,
 )
-from fedrank.data._text import PathLike, fail, first_line, numbered, open_text
+from fedrank.data._grid import MISSING
+from fedrank.data._text import PathLike, fail, first_line, numbered, open_text, shown_name
 from fedrank.data.blt import BLT_HEAD, read_blt
 from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings
 
-BLANK = ("", "undervote", "skipped", "blank")
+NO_NAME = (MISSING | {"-"}) - {""}
+BLANK = NO_NAME | {"", "undervote", "skipped", "blank"}
+COUNTS = word_set("count counts n weight weights votes times ballots freq frequency")
 OVERVOTE = "overvote"
 END = -1  # after the candidates of each ballot
 NTH_CHOICE = re.compile(r"\b(\d+)(?:st|nd|rd|th)\s+choice\b", re.I | re.A)
@@ -75,7 +81,7 @@ def read_ballots(
     of candidates and seats; lines ``count 3 1 2 0``, a line ``0`` and the names follow;
     ``3=1`` is a tie.
 
-    Blank choices ("undervote", "skipped", an empty cell), overvotes and second mentions of a
+    Blank choices ("undervote", "skipped", "NA", an empty cell), overvotes and second mentions of a
     candidate are dropped. Ballots without a valid choice are left out, and counted in the
     `source` of the result. With ``complete=True``, candidates that a ballot does not rank, and
     ties, are ordered uniformly at random, for each ballot independently.
@@ -179,6 +185,8 @@ def read_records(
     path = ballots.path
     line, header = first_row(path, rows)
     columns = find_columns(path, line, header, choices)
+    ballots.moved = choices is None and columns != sorted(columns)
+    counts = [] if choices is not None else count_columns(header, columns)
     found = [] if items is None else [str(item) for item in items]
     twice = first_repeat(found)
     if twice is not None:
@@ -187,8 +195,10 @@ def read_records(
     chosen = array("i")  # the candidates of all ballots, best first, each ballot followed by END
     for line, cells in rows:
         ballot: dict[int, None] = {}  # a set that keeps its order
-        choices_made, overvotes = valid(path, line, cells, columns, stop)
+        choices_made, overvotes, unnamed = valid(path, line, cells, columns, stop, index)
         ballots.overvotes += overvotes
+        ballots.unnamed += unnamed
+        counts = [c for c in counts if c < len(cells) and is_number(cell_text(cells[c]))]
         for choice in choices_made:
             if items is not None and choice not in index:
                 fail(path, line, f"{choice!r} is not one of the items {few(found)}", value=choice)
@@ -200,6 +210,8 @@ def read_records(
             ballots.blank += 1
     if not index:
         fail(path, None, "no ballot has a valid choice")
+    if counts:
+        refuse_counts(path, header[counts[0]], [header[column] for column in columns])
     names = sorted(index) if items is None else found
     for row in record_scores(chosen, {index[name]: i for i, name in enumerate(names)}):
         ballots.add(row)
@@ -225,27 +237,61 @@ def record_scores(chosen: Iterable[int], items: dict[int, int]) -> Iterator[NDAr
 
 
 def valid(
-    path: PathLike, line: int | None, cells: Sequence[Any], columns: Sequence[int], stop: bool
-) -> tuple[list[str], int]:
-    """Return the choices of a ballot that name a candidate, best first, and its overvotes.
+    path: PathLike,
+    line: int | None,
+    cells: Sequence[Any],
+    columns: Sequence[int],
+    stop: bool,
+    items: Collection[str] = (),
+) -> tuple[list[str], int, int]:
+    """Return the choices of a ballot that name a candidate, best first.
+
+    Also return the number of overvotes, and of cells such as NA, which name no candidate unless
+    ``items`` has one of this name.
 
     Examples
     --------
     >>> row = ["7", "undervote", "Ann", "overvote", "Bob"]
     >>> valid("a.csv", 2, row, [1, 2, 3, 4], stop=True)
-    (['Ann'], 1)
+    (['Ann'], 1, 0)
     """
     if len(cells) <= max(columns):
         fail(path, line, f"the row has {len(cells)} columns, not at least {max(columns) + 1}")
-    found, overvotes = [], 0
+    found, overvotes, unnamed = [], 0, 0
     for choice in (cell_text(cells[column]) for column in columns):
         word = choice.lower()
         overvotes += word == OVERVOTE
         if word == OVERVOTE and stop:
             break
-        if word != OVERVOTE and word not in BLANK:
+        if choice in items or (word != OVERVOTE and word not in BLANK):
             found.append(choice)
-    return found, overvotes
+        else:
+            unnamed += word in NO_NAME
+    return found, overvotes, unnamed
+
+
+def count_columns(header: Sequence[str], columns: Sequence[int]) -> list[int]:
+    """Return the columns beside the choices that may say how often a ballot counts.
+
+    Examples
+    --------
+    >>> count_columns(["rank1", "rank2", "n", "site"], [0, 1])
+    [2]
+    """
+    rest = [c for c in range(len(header)) if c not in columns]
+    return [c for c in rest if set(words_of(header[c])) & COUNTS]
+
+
+def refuse_counts(path: PathLike, name: str, choices: list[str]) -> NoReturn:
+    """Refuse ballots with a column of numbers that may say how often each one counts."""
+    one = f"one ballot per row; column {name} skipped"
+    raise InputError(
+        f"column {name!r} may say how often each ballot counts, but here each row is one ballot",
+        file=shown_name(path),
+        value=name,
+        choices=[(one, {"layout": "ballots", "choices": choices})],
+        remedy="if it counts ballots, repeat the rows, or write a BLT profile, which has counts",
+    )
 
 
 def choice_columns(header: Sequence[str]) -> list[int]:
@@ -260,6 +306,20 @@ def choice_columns(header: Sequence[str]) -> list[int]:
     return [i for _, i in sorted((int(m[1] or m[2]), i) for m, i in found if m)]
 
 
+def check_places(path: PathLike, line: int | None, header: Sequence[str]) -> None:
+    """Refuse columns of choices of which one is missing, or there more than once."""
+    found = [match for match in map(CHOICE.search, header) if match]
+    places = positions_of([match[1] or match[2] for match in found])
+    if isinstance(places, str):
+        fail(
+            path,
+            line,
+            f"the header does not say which choice is the first: {places}",
+            value=", ".join(match.string for match in found),
+            remedy=Remedy.NAME_CHOICES,
+        )
+
+
 def find_columns(
     path: PathLike, line: int | None, header: Sequence[str], choices: Sequence[str] | None
 ) -> list[int]:
@@ -270,6 +330,7 @@ def find_columns(
             fail(path, line, f"there is no column {name!r}; the columns are {there}", value=name)
     if choices is None:
         columns = choice_columns(header)
+        check_places(path, line, header)
     else:
         columns = [header.index(name.strip()) for name in choices]
     if not columns:

@@ -217,11 +217,12 @@ def ballots(
     columns = find_columns(table.path, 1, table.header, choices)
 
     def counts(row: Row) -> bool:
-        made, overvotes = valid(table.path, *row, columns, stop)
+        made, overvotes, unnamed = valid(table.path, *row, columns, stop, items or ())
         if made or keep_blank:
             return True
         records.blank += 1
         records.overvotes += overvotes
+        records.unnamed += unnamed
         return False
 
     return read_records(records, table.rows(counts), items, choices, stop, keep_blank)

@@ -52,8 +52,9 @@ def of_result(result: FederatedConsensus, clients: Clients) -> tuple[list[str], 
     names, data = named(clients)
     roster = list(result.study.roster)
     if len(data) != len(roster):
+        given = plural(len(data), "client was", "clients were")
         raise InputError(
-            f"{plural(len(data), 'client')} were given for a result of {len(roster)}",
+            f"{given} given for a result of {len(roster)}",
             remedy="give all of them, also those that dropped out",
         )
     if not isinstance(clients, Mapping):

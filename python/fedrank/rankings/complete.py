@@ -1,7 +1,7 @@
 """Complete rankings of labelled items, and the checks that all rankings pass on their way in."""
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +12,12 @@ from fedrank._entries import (
     as_integers,
     as_matrix,
     item_name,
+    labels_of,
     not_a_ranking,
     refuse_text,
     refuse_where,
 )
-from fedrank._frames import as_frame
+from fedrank._frames import as_frame, order_rows
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import (
     INT32_MAX,
@@ -85,7 +86,8 @@ class Rankings(Labelled):
         Parameters
         ----------
         orders : iterable of iterables
-            Every item once, best first: labels, or the numbers ``0..n-1``.
+            Every item once, best first: labels, or the numbers ``0..n-1``. Of a data frame, each
+            row is an order.
         items : sequence, optional
             The labels, in the order of the columns of `ranks`. By default ``0..n-1`` if the
             entries are these numbers, otherwise the labels found, sorted, so that any two
@@ -106,8 +108,7 @@ class Rankings(Labelled):
         array([[1, 0, 2],
                [0, 1, 2]], dtype=int32)
         """
-        given = as_list(orders, "orders")
-        rows = [as_list(order, f"order {row}") for row, order in enumerate(given)]
+        rows = order_rows(orders, "order")
         if not rows:
             raise InputError("no orders were given")
         found = rows[0] if items is None else as_list(items, "items")
@@ -192,7 +193,7 @@ class Rankings(Labelled):
         Parameters
         ----------
         ballots : iterable of iterables
-            Choices, best first.
+            Choices, best first. Of a data frame, each row is a ballot.
         items : sequence
             All labels.
         rng : None, int or numpy.random.Generator
@@ -221,9 +222,9 @@ class Rankings(Labelled):
         if not labels:
             raise InputError("items must name at least one item")
         rows = []
-        for row, ballot in enumerate(ballots):
+        for row, ballot in enumerate(order_rows(ballots, "ballot")):
             scores = np.full(len(labels), -np.inf)
-            for place, choice in enumerate(as_list(ballot, f"ballot {row}")):
+            for place, choice in enumerate(ballot):
                 item = chosen(choice, index, row)
                 if item is not None and scores[item] == -np.inf:
                     scores[item] = -place
@@ -368,17 +369,6 @@ def as_scores(scores: ArrayLike, labels: tuple[Hashable, ...] | None = None) -> 
             "integer scores beyond 2^53 lose precision as floats", remedy="pass ranks instead"
         )
     return np.ascontiguousarray(exact)
-
-
-def labels_of(values: object) -> tuple[Hashable, ...] | None:
-    """Return the labels of fedrank's own objects and of data frames; else None."""
-    if hasattr(values, "item_labels"):
-        return cast("tuple[Hashable, ...] | None", values.item_labels)
-    # A pyarrow table's columns are the data, not the names.
-    columns = getattr(values, "column_names", getattr(values, "columns", None))
-    if columns is None or type(columns).__name__ == "RangeIndex":
-        return None
-    return tuple(columns)
 
 
 def same_items(*rankings: object) -> tuple[Hashable, ...] | None:

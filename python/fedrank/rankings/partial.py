@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._entries import as_integers, refuse_where
-from fedrank._frames import as_frame
+from fedrank._entries import as_integers, labels_of, refuse_where
+from fedrank._frames import as_frame, order_rows
 from fedrank._random import RNG
 from fedrank._validation import (
     as_list,
@@ -19,7 +19,7 @@ from fedrank._validation import (
     read_only,
 )
 from fedrank.exceptions import InputError
-from fedrank.rankings.complete import Rankings, as_rankings, as_scores, in_order, labels_of
+from fedrank.rankings.complete import Rankings, as_rankings, as_scores, in_order
 from fedrank.rankings.labelled import Labelled
 
 
@@ -82,7 +82,7 @@ class PartialRankings(Labelled):
         ----------
         orders : iterable of iterables
             Items, best first; tied items are a list or a set. Items that are left out are not
-            ranked.
+            ranked. Of a data frame, each row is an order.
         items : sequence, optional
             The labels, in the order of the columns of `ranks`. By default all labels that the
             orders name, sorted.
@@ -102,10 +102,7 @@ class PartialRankings(Labelled):
         array([[ 1,  0,  1],
                [-1, -1,  0]], dtype=int32)
         """
-        rows = [
-            [as_tied(each) for each in as_list(order, f"order {row}")]
-            for row, order in enumerate(as_list(orders, "orders"))
-        ]
+        rows = [[as_tied(each) for each in order] for order in order_rows(orders, "order")]
         if not rows:
             raise InputError("no orders were given")
         for row, groups in enumerate(rows):

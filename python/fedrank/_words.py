@@ -27,7 +27,21 @@ ID_ENDS = word_set("id ids uid index idx no nr num number key name weight count 
 
 TOKENS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|#|[^\W\d_]+")
 
-ORDINALS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|best|worst|last|winner"
+ORDINAL_NUMBERS = {
+    "first": 1,
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "seventh": 7,
+    "eighth": 8,
+    "ninth": 9,
+    "tenth": 10,
+    "eleventh": 11,
+    "twelfth": 12,
+}
+ORDINALS = "|".join([*ORDINAL_NUMBERS, "best", "worst", "last", "winner"])
 POSITION = re.compile(
     rf"(?:\d+(?:st|nd|rd|th)|{ORDINALS})"
     r"(?:[\s_.-]*(?:place|position|pos|rank|choice|preference|pref))?"
@@ -43,6 +57,24 @@ VALUE_WORDS = word_set(
     "rank score position pos place rating value stars points level grade p pvalue p-value time"
 )
 """Names of the columns of a long table."""
+
+SCORE_WORDS = word_set(
+    "score scores rating ratings star stars point points mark marks grade grades value values "
+    "pvalue time times seconds"
+)
+"""Words in names of columns whose numbers may be scores, although each row counts from 1."""
+
+
+def are_scores(names: Sequence[str]) -> bool:
+    """Return whether all names have a word for scores.
+
+    Examples
+    --------
+    >>> are_scores(["score a", "points_b"]), are_scores(["time", "bob"])
+    (True, False)
+    """
+    words = [{word.lower() for word in TOKENS.findall(name)} for name in names]
+    return bool(words) and all(each & SCORE_WORDS for each in words)
 
 
 def is_id(name: str) -> bool:
@@ -77,16 +109,16 @@ def is_position(name: str) -> bool:
 
 
 def are_positions(names: Sequence[str]) -> bool:
-    """Return whether all names are positions; counted numbers are, above a table of names.
+    """Return whether all names are positions; the numbers from 0 or 1 on are, in any order.
 
     Examples
     --------
-    >>> are_positions(["1st", "2nd"]), are_positions(["1", "2"]), are_positions(["2", "1"])
+    >>> are_positions(["1st", "2nd"]), are_positions(["2", "1"]), are_positions(["3", "1"])
     (True, True, False)
     """
+    bare = {name.removeprefix("#").removesuffix(".") for name in names}
     counted = any(
-        list(names) == [str(i + base) for i in range(len(names))] and len(names) > 1
-        for base in (0, 1)
+        bare == {str(i + base) for i in range(len(names))} and len(names) > 1 for base in (0, 1)
     )
     return bool(names) and (counted or all(map(is_position, names)))
 

@@ -1,0 +1,103 @@
+"""The positions that the header of a table of orders names, which decide where the best item is."""
+
+from collections.abc import Sequence
+
+from fedrank._words import ORDINAL_NUMBERS, TOKENS, is_position, word_set
+
+TOP = word_set("best top winner favourite favorite highest")
+"""Words for the first position."""
+
+UNCLEAR = word_set("last worst bottom mid middle lowest least final")
+"""Words for a position that has no number."""
+
+SUFFIXES = word_set("st nd rd th")
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words, numbers and signs of a name.
+
+    Examples
+    --------
+    >>> words_of("2nd_Choice")
+    ['2', 'nd', 'choice']
+    """
+    return [word.lower() for word in TOKENS.findall(name)]
+
+
+def position_number(name: str) -> int | None:
+    """Return the number of the position that a name contains; None if there is not just one.
+
+    Examples
+    --------
+    >>> [position_number(name) for name in ("3rd", "Place 2", "first choice", "#4", "Top choice")]
+    [3, 2, 1, 4, 1]
+    >>> position_number("last choice"), position_number("2nd or 3rd"), position_number("ann")
+    (None, None, None)
+    """
+    words = words_of(name)
+    numbers = [int(word) for word in words if word.isdecimal()]
+    numbers += [ORDINAL_NUMBERS[word] for word in words if word in ORDINAL_NUMBERS]
+    if not numbers and any(word in TOP for word in words):
+        return 1
+    return numbers[0] if len(numbers) == 1 else None
+
+
+def is_unclear(name: str) -> bool:
+    """Return whether a name is that of a position that has no number.
+
+    Examples
+    --------
+    >>> is_unclear("Last choice"), is_unclear("mid"), is_unclear("last 3"), is_unclear("ann")
+    (True, True, False, False)
+    """
+    return position_number(name) is None and any(word in UNCLEAR for word in words_of(name))
+
+
+def are_directions(names: Sequence[str]) -> bool:
+    """Return whether all names begin with a word for a position.
+
+    Examples
+    --------
+    >>> are_directions(["bottom", "mid", "top"]), are_directions(["top", "ann"])
+    (True, False)
+    """
+    firsts = [words_of(name)[:1] for name in names]
+    known = TOP | UNCLEAR | ORDINAL_NUMBERS.keys()
+    return bool(names) and all(bool(first) and first[0] in known for first in firsts)
+
+
+def positions_of(names: Sequence[str]) -> list[int] | str | None:
+    """Return the position of each column, or what is wrong with them; None if they name none.
+
+    Examples
+    --------
+    >>> positions_of(["3rd", "1st", "2nd"]), positions_of(["x", "y"])
+    ([3, 1, 2], None)
+    >>> positions_of(["1st", "1st"])
+    'position 1 is named twice'
+    """
+    numbers = [position_number(name) for name in names]
+    unclear = [name for name in names if is_unclear(name)]
+    if unclear and (are_directions(names) or any(map(is_position, names))):
+        return f"{unclear[0]!r} is a position without a number"
+    found = [number for number in numbers if number is not None]
+    if len(found) < len(names):
+        return None
+    for base in (0, 1):
+        if sorted(found) == list(range(base, base + len(found))):
+            return found
+    around = {
+        tuple(
+            word
+            for word in words_of(name)
+            if not word.isdecimal() and word not in SUFFIXES | ORDINAL_NUMBERS.keys()
+        )
+        for name in names
+    }
+    if len(around) > 1 and not all(map(is_position, names)):
+        return None  # names of another kind, which contain numbers
+    for number in found:
+        if found.count(number) > 1:
+            return f"position {number} is named twice"
+    missing = min(set(range(1, max(found) + 1)) - set(found), default=1)
+    return f"position {missing} is missing"
