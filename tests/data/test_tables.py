@@ -87,10 +87,10 @@ LONG = "voter,item,rank\nx,b,1\nx,a,2\ny,b,2\ny,a,3\ny,c,1\n"
     "text",
     [
         LONG,
+        LONG.replace("rank", "Place"),
         "rank,item,voter\n1,b,x\n2,a,x\n2,b,y\n3,a,y\n1,c,y\n",
-        "score,voter,gene\n1,x,b\n2,x,a\n2,y,b\n3,y,a\n1,y,c\n",
-        "p,q,r\nx,b,1\nx,a,2\ny,b,2\ny,a,3\ny,c,1\n",
-        "p,q,r\nx,1,b\nx,2,a\ny,2,b\ny,3,a\ny,1,c\n",
+        "position,voter,movie name\n1,x,b\n2,x,a\n2,y,b\n3,y,a\n1,y,c\n",
+        "p,q,pos\nx,b,1\nx,a,2\ny,b,2\ny,a,3\ny,c,1\n",
     ],
 )
 def test_long_tables_have_their_columns_in_any_order_that_shows(write, text):
@@ -99,9 +99,36 @@ def test_long_tables_have_their_columns_in_any_order_that_shows(write, text):
     assert votes.source.kind == "ranks"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user,movie,r\nx,b,1\nx,a,2\ny,b,2\ny,a,3\ny,c,1\n",
+        *(
+            LONG.replace("rank", name)
+            for name in ("rating", "stars", "points", "p", "time", "value", "r", "rank score")
+        ),
+        "score,voter,gene\n1,x,b\n2,x,a\n2,y,b\n3,y,a\n1,y,c\n",
+        "p,q,r\nx,b,1\nx,a,2\ny,b,2\ny,a,3\ny,c,1\n",
+        "p,q,r\nx,1,b\nx,2,a\ny,2,b\ny,3,a\ny,1,c\n",
+    ],
+)
+def test_long_tables_need_to_know_which_numbers_are_best_unless_a_name_says_ranks(write, text):
+    with pytest.raises(InputError, match="may contain ranks or scores") as caught:
+        read(write, text, layout="long")
+    assert [chosen["best"] for _, chosen in caught.value.choices] == ["high", "low"]
+    low = read(write, text, layout="long", best="low")
+    assert (low.items, low.ranks.tolist()) == (("a", "b", "c"), [[1, 0, -1], [2, 1, 0]])
+    high = read(write, text, layout="long", best="high")
+    assert high.ranks.tolist() == [[0, 1, -1], [0, 1, 2]]
+
+
 def test_long_tables_without_names_are_ranking_item_number(write):
-    votes = read(write, "1,1,2\n1,2,1\n2,1,1\n2,2,2\n", layout="long", header=False)
+    text = "1,1,2\n1,2,1\n2,1,1\n2,2,2\n"
+    with pytest.raises(InputError, match="the third column may contain ranks or scores"):
+        read(write, text, layout="long", header=False)
+    votes = read(write, text, layout="long", header=False, best="low")
     assert (votes.items, votes.ranks.tolist()) == ((1, 2), [[1, 0], [0, 1]])
+    assert "long table: ranking 1, item 2, number 3" in str(votes.source)
 
 
 @pytest.mark.parametrize(

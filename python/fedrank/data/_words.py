@@ -39,10 +39,11 @@ RANKING_WORDS = IDS | word_set("ranking list region group who reviewer expert")
 ITEM_WORDS = word_set(
     "item items candidate gene product option movie film alternative label title joke song symbol"
 )
-VALUE_WORDS = word_set(
-    "rank score position pos place rating value stars points level grade p pvalue p-value time"
+RANK_WORDS = word_set("rank ranks position positions pos place places placement standing")
+VALUE_WORDS = RANK_WORDS | word_set(
+    "score rating value stars points level grade p pvalue p-value time"
 )
-"""Names of the columns of a long table."""
+"""Names of the columns of a long table; below a rank word, the lowest number is best."""
 
 
 def is_id(name: str) -> bool:
@@ -61,6 +62,17 @@ def is_id(name: str) -> bool:
     if len(words) > 1:
         return words[-1] in ID_ENDS or (words[0] in ("id", "#") and not words[1].isdigit())
     return words[0] in IDS or (words[0].endswith("id") and words[0][:-2] in IDS)
+
+
+def names_item(name: str) -> bool:
+    """Return whether a column of this name contains items.
+
+    Examples
+    --------
+    >>> names_item("gene"), names_item("movie_id"), names_item("patient")
+    (True, True, False)
+    """
+    return any(word.lower() in ITEM_WORDS for word in TOKENS.findall(name))
 
 
 def is_position(name: str) -> bool:

@@ -79,7 +79,8 @@ def read_table(
         ties. Scores: one number per item. Orders: labels or item numbers, best first. Long: three
         columns, for the ranking, the item, and its rank or score.
     best : {"low", "high"}, optional
-        Whether the lowest or the highest number is best. Scores need it. Alone, it means scores.
+        Whether the lowest or the highest number is best. Scores need it, and long tables unless
+        the column of numbers is called rank, place or position. Alone, it means scores.
     id_columns : str or sequence of str
         Columns that are no items. Without a header, their numbers from 1.
     items_in : {"rows", "columns"}, optional
