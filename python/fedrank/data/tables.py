@@ -149,7 +149,17 @@ def read_rows(path: PathLike, rows: Iterator[Row], declared: Declared) -> Read:
     try:
         return read_grid(grid)
     except InputError as error:
-        error.choices = working(grid, error.choices)
+        choices = working(grid, error.choices)
+        if choices or not error.choices:
+            error.choices = choices
+            raise
+        first = error.choices[0][1]
+    # Whatever is chosen, the table is broken: say where.
+    chosen = replace(Declared(**first), by=grid.declared.by)
+    try:
+        return read_grid(grid.declare(chosen))
+    except InputError as error:
+        error.choices = []
         raise
 
 
