@@ -6,6 +6,9 @@ from fedrank import PartialRankings, Rankings, data
 from fedrank.exceptions import InputError
 from helpers.paths import SAMPLES
 
+LONGER = {"layout": "ranks", "items_in": "columns"}  # ranks in a longer list
+ROWS = {"layout": "ranks", "items_in": "rows"}
+LOW_ROWS = {"best": "low", "items_in": "rows"}
 RANKED = {"id_columns": "n", "layout": "ranks"}
 
 
@@ -61,9 +64,9 @@ def test_the_source_says_what_was_read(write, text, options, line):
     [
         ("a,b,c\n1,1,3\n", {"layout": "ranks"}, PartialRankings, [[0, 0, 1]]),
         ("a,b,c\n1.5,1.5,3\n", {"layout": "ranks"}, PartialRankings, [[0, 0, 1]]),
-        ("a,b,c\n1,,5\n", {"layout": "ranks"}, PartialRankings, [[0, -1, 1]]),
-        ("a,b,c\n10,5,1\n", {"layout": "ranks"}, Rankings, [[2, 1, 0]]),
-        ("a,b,c\n9,5,2\n", {"layout": "ranks", "best": "high"}, Rankings, [[0, 1, 2]]),
+        ("a,b,c\n1,,5\n", LONGER, PartialRankings, [[0, -1, 1]]),
+        ("a,b,c\n10,5,1\n", LONGER, Rankings, [[2, 1, 0]]),
+        ("a,b,c\n9,5,2\n", LONGER | {"best": "high"}, Rankings, [[0, 1, 2]]),
         ("a,b,c\n.3,.2,7\n", {"best": "high"}, Rankings, [[1, 2, 0]]),
         ("a,b,c\n.3,.2,7\n", {"best": "low"}, Rankings, [[1, 0, 2]]),
         ("a;b;c\n0,3;0,2;7\n", {"best": "low", "decimal": ","}, Rankings, [[1, 0, 2]]),
@@ -163,6 +166,34 @@ def test_an_unnamed_index_is_skipped_and_said(write):
     assert "column without a name skipped" in str(votes.source)
 
 
+ENTREZ = "entrez,h1,h2\n7157,1,2\n672,2,1\n1956,3,3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "items"),
+    [
+        (ENTREZ, {"id_columns": "entrez"}, ("7157", "672", "1956")),
+        (
+            ENTREZ.replace("1,2", "1.5,1"),
+            {"id_columns": "entrez", "best": "low"},
+            ("7157", "672", "1956"),
+        ),
+        ("no,x,h1\n1,A,2\n2,B,1\n", {"id_columns": "no"}, ("A", "B")),
+        ("7,1,2\n3,2,1\n", {"id_columns": "1", "header": False, "layout": "ranks"}, ("7", "3")),
+    ],
+)
+def test_items_in_rows_are_named_by_texts_or_else_by_the_first_id(write, text, options, items):
+    votes = read(write, text, items_in="rows", **options)
+    assert votes.items == items
+    named = f"items in rows, named by column {options['id_columns']}" in str(votes.source)
+    assert named == (items[0] != "A")
+
+
+def test_an_id_of_items_does_not_say_where_the_items_are(write):
+    with pytest.raises(InputError, match="column 'entrez' may name the items, or the rankings"):
+        read(write, ENTREZ.replace("3", "2.5"), id_columns="entrez", best="low")
+
+
 def test_a_header_of_r_lacks_the_name_of_the_first_column(write):
     votes = read(write, "a,b,c\nr1,1,0,2\nr2,0,1,2\n")
     assert (votes.items, votes.ranks.tolist()) == (("a", "b", "c"), [[1, 0, 2], [0, 1, 2]])
@@ -218,6 +249,10 @@ def test_a_quoted_cell_may_begin_with_a_hash(write):
         ("a,b\n0,1\n", {"layout": "votes"}, "layout must be one of"),
         ("a,b\n0,1\n", {"layout": "preflib"}, "layout must be one of"),
         ("a,b\n,NA\n", {"layout": "ranks"}, "no ranking has a number"),
+        ("a,b\n1,2\n", {"id_columns": ["a", "b"]}, "no column is left for the items"),
+        ("x,h1,h2\n9,1,1\n4,1,2\n", ROWS, "line 2: 9 in column x: ranks of 2 items cannot"),
+        ("x,h1\n4,2\n9,1\n11,3\n", LOW_ROWS, "column 'x' may number the rows"),
+        ("entrez,h1\n4,2\n1,1\n2,3\n", ROWS, "column 'entrez' may be no item"),
     ],
 )
 def test_table_broken(write, text, options, problem):

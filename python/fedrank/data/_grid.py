@@ -119,7 +119,10 @@ class Grid:
                 there = ", ".join(filter(None, self.names[:MAX_SHOWN_CELLS]))
                 problem = f"there is no column {name!r}; the columns are {there}"
                 fail(self.path, None, problem, value=name)
-        return self.take(c for c, name in enumerate(self.names) if name not in dropped)
+        kept = [c for c, name in enumerate(self.names) if name not in dropped]
+        if not kept:
+            fail(self.path, None, "no column is left for the items: all are declared as ids")
+        return self.take(kept)
 
     def declare(self, declared: Declared) -> "Grid":
         """Return the same cells, about which something else is declared."""

@@ -6,10 +6,10 @@ from typing import NoReturn
 import numpy as np
 
 from fedrank._validation import plural
-from fedrank.data._grid import MISSING, Grid
+from fedrank.data._grid import MISSING, Choices, Grid
+from fedrank.data._matrix import number_choices
 from fedrank.data._text import fail
 from fedrank.data._words import are_positions, is_position
-from fedrank.exceptions import Remedy
 
 
 def with_header(grid: Grid) -> Grid:
@@ -105,10 +105,15 @@ def with_order_header(grid: Grid) -> Grid:
 
 def refuse_one_column(grid: Grid) -> NoReturn:
     """Refuse a table of one column: any text is one."""
-    fail(
-        grid.path,
-        None,
-        "the table has one column (tabs, commas or semicolons separate columns), so its layout is "
-        "unclear",
-        remedy=Remedy.NAME_LAYOUT,
-    )
+    problem = "the table has one column: tabs, commas and semicolons separate columns"
+    cells = [grid.text(row, 0) for row in range(len(grid.lines))]
+    remedy = None
+    if all(len(cell.split()) > 1 for cell in cells):
+        problem, remedy = f"{problem}, and spaces do not", "put one of these between the cells"
+    choices: Choices = []
+    if grid.of_kind("number"):
+        for text, options in number_choices(grid.values[:, -1:].T):
+            choices.append((f"{text}, one ranking of all rows", options | {"items_in": "rows"}))
+    else:
+        choices.append(("each row names one item, the best", {"layout": "orders"}))
+    grid.refuse(problem, [] if grid.declared.layout else choices, remedy=remedy)

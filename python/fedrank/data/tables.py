@@ -17,6 +17,7 @@ from fedrank.data._options import TABLES, Declared, one_of
 from fedrank.data._orders import read_orders
 from fedrank.data._recognise import LONG, recognise, refuse_decimals
 from fedrank.data._text import PathLike, fail
+from fedrank.data._words import are_long, is_position
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings, PartialRankings
@@ -82,7 +83,8 @@ def read_table(
         Whether the lowest or the highest number is best. Scores need it, and long tables unless
         the column of numbers is called rank, place or position. Alone, it means scores.
     id_columns : str or sequence of str
-        Columns that are no items. Without a header, their numbers from 1.
+        Columns that are no items. Without a header, their numbers from 1. If the items are in rows
+        and no column of texts names them, the first of these columns does.
     items_in : {"rows", "columns"}, optional
         Whether the items are in the rows or in the columns.
     header : bool, optional
@@ -168,14 +170,21 @@ def read_grid(grid: Grid) -> Read:
     declared = grid.declared
     if declared.layout == "orders" or (declared.layout is None and has_texts(grid)):
         return read_orders(grid)
-    grid = with_header(grid).without(declared.id_columns)
+    whole = with_header(grid)
+    grid = whole.without(declared.id_columns)
     if declared.layout == "long":
         return read_long(grid)
     if declared.layout == "scores" and declared.best is None:
         refuse_scores(grid)
-    matrix = recognise(grid)
-    skipped = (*declared.id_columns, *matrix.skipped)
-    return from_matrix(grid, replace(matrix, skipped=skipped))
+    return from_matrix(grid, recognise(grid, row_labels(whole)))
+
+
+def row_labels(grid: Grid) -> tuple[str, ...] | None:
+    """Return the cells of the first column that is declared as an id; None if there is none."""
+    if not grid.declared.id_columns:
+        return None
+    column = grid.names.index(grid.declared.id_columns[0])
+    return tuple(grid.text(row, column) for row in range(len(grid.lines)))
 
 
 def working(grid: Grid, choices: Choices, depth: int = MAX_QUESTIONS) -> Choices:
@@ -222,12 +231,14 @@ def refuse_mixture(grid: Grid) -> None:
     words = [grid.names[column] for column in grid.of_kind("text")]
     numbers = [grid.names[column] for column in grid.of_kind("number")]
     choices: Choices = []
-    if len(numbers) > 1 or len(grid.names) > 3:
+    if not are_long(grid.names):
         orders = {"layout": "orders", "id_columns": declared + numbers}
-        choices.append(("orders of labels, best first", orders))
+        word = "column" if len(numbers) == 1 else "columns"
+        text = f"orders of labels, best first; {word} {', '.join(numbers)} skipped"
+        choices.append((text, orders))
     if len(numbers) > 1:
         choices.append(("one number per item", {"id_columns": declared + words}))
-    if len(grid.names) == 3:
+    if len(grid.names) == 3 and not all(map(is_position, words)):
         choices.append(LONG)
     grid.refuse("some columns contain texts, and others numbers", choices)
 
