@@ -285,6 +285,22 @@ def test_one_column_is_not_taken_for_a_table_unless_it_is_said_to_be(write, text
     assert data.read_table(path, **options).n == 1
 
 
+@pytest.mark.parametrize("text", ["a,b\n0,5\n", 'a,b\n"0,5","1,5"\n'])
+def test_a_comma_is_not_both_the_decimal_sign_and_the_separator(write, text):
+    with pytest.raises(InputError, match="decimal sign, and it separates the columns") as caught:
+        read(write, text, best="high", decimal=",")
+    assert caught.value.shown
+
+
+def test_a_decimal_comma_is_offered_only_where_it_works(write):
+    with pytest.raises(InputError, match="'1,5' is not a number with a decimal point") as caught:
+        read(write, 'a,b\n"0,5","1,5"\n', best="high")
+    assert caught.value.choices == []
+    with pytest.raises(InputError, match="is not a number with a decimal point") as caught:
+        read(write, "a;b\n0,5;1,5\n", best="high")
+    assert [chosen["decimal"] for _, chosen in caught.value.choices] == [","]
+
+
 def test_completing_is_said_and_is_the_rngs(write):
     text = "a,b,c\n" + "1,1,1\n" * 500
     first, second = (read(write, text, best="high", complete=True, rng=4) for _ in range(2))

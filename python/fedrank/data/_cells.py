@@ -12,13 +12,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.data._text import PathLike, fail, open_text
-from fedrank.exceptions import MissingExtraError
+from fedrank.data._text import PathLike, fail, open_text, shown_name
+from fedrank.exceptions import InputError, MissingExtraError
 
 Row: TypeAlias = tuple[int | None, list[Any]]
 """A line number, from 1 (None in Parquet), and its cells."""
 
 SHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
+PARQUET = (".parquet", ".pq")
+SEPARATORS = "\t,;"
+MAX_SHOWN_CHARS = 80  # characters of a line that an error message shows
 
 
 def need(module: str, purpose: str, otherwise: str = "") -> Any:
@@ -58,7 +61,15 @@ def csv_rows(path: PathLike, lines: Iterator[str], decimal: str = ".") -> Iterat
     none. Lines that begin with ``#`` are comments. One with as many cells as the next row may be
     a row or a header, and is refused.
     """
-    body = Uncommented(path, lines, "\t;" if decimal == "," else "\t,;")
+    body = Uncommented(path, lines, SEPARATORS.replace(decimal, ""))
+    if decimal == "," and body.separator not in body.first and "," in body.first:
+        raise InputError(
+            "the comma is declared to be the decimal sign, and it separates the columns",
+            file=shown_name(path),
+            value=decimal,
+            remedy="separate the columns by semicolons or tabs, or write decimal points",
+            shown=[f"line {body.line}: {body.first.strip()[:MAX_SHOWN_CHARS]}"],
+        )
     reader = csv.reader(body, delimiter=body.separator, strict=True)
     try:
         for row in reader:
@@ -68,6 +79,20 @@ def csv_rows(path: PathLike, lines: Iterator[str], decimal: str = ".") -> Iterat
                 yield body.number, cells
     except csv.Error as error:
         fail(path, body.number, f"this is not a valid table ({error})")
+
+
+def comma_separated(path: PathLike) -> bool:
+    """Return whether a file is text in which commas separate the columns.
+
+    Examples
+    --------
+    >>> comma_separated("tests/samples/ranks.csv"), comma_separated("tests/samples/scores.tsv")
+    (True, False)
+    """
+    if Path(path).suffix.lower() in (*SHEETS, *PARQUET):
+        return False
+    with open_text(path) as lines:
+        return Uncommented(path, lines, SEPARATORS).separator == ","
 
 
 class Uncommented:
@@ -86,8 +111,12 @@ class Uncommented:
     ----------
     number : int
         The line that was last read, from 1.
+    first : str
+        The first line that is no comment.
+    line : int
+        Its number.
     separator : str
-        The separator that the first line has most of.
+        The separator that it has most of.
     """
 
     def __init__(self, path: PathLike, lines: Iterator[str], separators: str) -> None:
@@ -97,7 +126,8 @@ class Uncommented:
             top.append(line)
             if line.strip() and not is_comment(line):
                 break
-        self.separator = max(separators, key=top[-1].count) if top else separators[0]
+        self.line, self.first = len(top), top[-1] if top else ""
+        self.separator = max(separators, key=self.first.count)
         self.lines = chain(top, lines)
         self.number = 0
         self.fresh = True  # the next line begins a row

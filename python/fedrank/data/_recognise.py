@@ -229,7 +229,11 @@ def refuse_decimals(grid: Grid, word: str) -> None:
     """Refuse a number with a decimal comma, unless it is declared."""
     if DECIMAL_COMMA.fullmatch(word) and grid.declared.decimal == ".":
         choice = ("the comma is the decimal sign", {"decimal": ","})
-        grid.refuse(f"{word!r} is not a number with a decimal point", [choice])
+        grid.refuse(
+            f"{word!r} is not a number with a decimal point",
+            [choice],
+            remedy="if commas separate the columns, write decimal points",
+        )
 
 
 def refuse_ids(grid: Grid, numbers: Sequence[int]) -> None:
@@ -303,7 +307,8 @@ def refuse_counted(grid: Grid, numbers: list[int]) -> None:
 
 def too_large(grid: Grid, numbers: list[int]) -> NDArray[np.bool_]:
     """Return which columns have a number that is larger than the number of columns."""
-    return (np.nan_to_num(grid.values[:, numbers]) > len(numbers)).any(axis=0)
+    large: NDArray[np.bool_] = np.nan_to_num(grid.values[:, numbers]) > len(numbers)
+    return np.asarray(large.any(axis=0))
 
 
 def refuse_large(grid: Grid, numbers: list[int], side: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, overload
 
 from fedrank._random import RNG
-from fedrank.data._cells import Row, need, table_rows
+from fedrank.data._cells import PARQUET, Row, comma_separated, need, table_rows
 from fedrank.data._grid import Choices, Grid, load
 from fedrank.data._header import named, with_corner, with_header
 from fedrank.data._long import read_long
@@ -22,7 +22,6 @@ from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings, PartialRankings
 
-PARQUET = (".parquet", ".pq")
 MAX_QUESTIONS = 3  # questions that follow each other about one table
 
 
@@ -153,6 +152,9 @@ def read_rows(path: PathLike, rows: Iterator[Row], declared: Declared) -> Read:
     except InputError as error:
         choices = working(grid, error.choices)
         if choices or not error.choices:
+            decimals = [choice for choice in choices if choice[1].get("decimal") == ","]
+            if decimals and comma_separated(path):  # then it is no decimal sign
+                choices = [choice for choice in choices if choice not in decimals]
             error.choices = choices
             raise
         first = error.choices[0][1]
