@@ -44,6 +44,10 @@ def test_tables_of_each_kind():
             "column n skipped; 1 empty ranking left out",
         ),
         ("1st,2nd\nx,y\ny,\n", {}, "2 rankings of 2 items (orders, best first)"),
+        ("1st,2nd\nx,y\n,\n\ny,x\n", {}, "(orders, best first; 1 blank row left out)"),
+        ("a,b,c\n1,2,3\n,,\n\n2,1,3\n,,\n", {}, "2 rankings of 3 items (ranks, 1 = best; 2 blank"),
+        ("g,x\nA,2\n,\nB,1\n", {}, "1 = best; items in rows; 1 blank row left out)"),
+        ("item,who,rank\na,x,1\n,,\nb,x,2\n", {"layout": "long"}, "; 1 blank row left out)"),
         (
             "a,b\n1,1\n2,1\n",
             {"best": "high", "complete": True},

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fedrank.data._text import PathLike, fail, open_text, shown_name
 from fedrank.exceptions import InputError, MissingExtraError
+from fedrank.rankings.source import Note
 
 Row: TypeAlias = tuple[int | None, list[Any]]
 """A line number, from 1 (None in Parquet), and its cells."""
@@ -38,7 +39,7 @@ def need(module: str, purpose: str, otherwise: str = "") -> Any:
 
 @contextmanager
 def table_rows(path: PathLike, decimal: str = ".") -> Iterator[Iterator[Row]]:
-    """Yield the rows of a CSV, a TSV or a spreadsheet's first sheet, without blank rows."""
+    """Yield the rows of a CSV, a TSV or a spreadsheet's first sheet; the first is not blank."""
     if Path(path).suffix.lower() in SHEETS:
         yield sheet_rows(path, Path(path).read_bytes())
     else:
@@ -59,7 +60,8 @@ def csv_rows(path: PathLike, lines: Iterator[str], decimal: str = ".") -> Iterat
 
     The separator is the one that the first line has most of; a comma that is the decimal sign is
     none. Lines that begin with ``#`` are comments. One with as many cells as the next row may be
-    a row or a header, and is refused.
+    a row or a header, and is refused. Blank rows below the first row are yielded too, so that they
+    can be counted; an empty line is no row.
     """
     body = Uncommented(path, lines, SEPARATORS.replace(decimal, ""))
     if decimal == "," and body.separator not in body.first and "," in body.first:
@@ -71,11 +73,13 @@ def csv_rows(path: PathLike, lines: Iterator[str], decimal: str = ".") -> Iterat
             shown=[f"line {body.line}: {body.first.strip()[:MAX_SHOWN_CHARS]}"],
         )
     reader = csv.reader(body, delimiter=body.separator, strict=True)
+    begun = False
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
             body.check(len(row))
-            if any(cells):
+            begun = begun or any(cells)
+            if any(cells) or (begun and len(cells) > 1):
                 yield body.number, cells
     except csv.Error as error:
         fail(path, body.number, f"this is not a valid table ({error})")
@@ -169,11 +173,56 @@ def is_comment(line: str) -> bool:
 
 
 def sheet_rows(path: PathLike, data: bytes) -> Iterator[Row]:
-    """Yield the rows of a workbook's first sheet as text; whole numbers without a point."""
+    """Yield the rows of a workbook's first sheet as text; whole numbers without a point.
+
+    Blank rows between others are yielded too, so that they can be counted.
+    """
+    blank: list[Row] | None = None
     for line, row in raw_rows(path, data):
         cells = [cell_text(cell) for cell in row]
         if any(cells):
+            yield from blank or ()
             yield line, cells
+            blank = []
+        elif blank is not None:
+            blank.append((line, cells))
+
+
+class Filled(Iterator[Row]):
+    """The rows of a table that are not blank.
+
+    Attributes
+    ----------
+    blank : int
+        Number of blank rows that were left out so far.
+
+    Examples
+    --------
+    >>> rows = Filled(iter([(1, ["a", "b"]), (2, ["", None]), (3, ["1", ""])]))
+    >>> [line for line, _ in rows], rows.blank
+    ([1, 3], 1)
+    """
+
+    def __init__(self, rows: Iterator[Row]) -> None:
+        self.rows = rows
+        self.blank = 0
+
+    def __next__(self) -> Row:
+        for line, cells in self.rows:
+            if any(cell_text(cell) for cell in cells):
+                return line, cells
+            self.blank += 1
+        raise StopIteration
+
+    def note(self) -> Note:
+        """Count the blank rows in words.
+
+        Examples
+        --------
+        >>> print(Filled(iter([])).note())
+        0 blank rows left out
+        """
+        return Note(self.blank, "blank row", "{} left out")
 
 
 def raw_rows(path: PathLike, data: bytes) -> Iterator[Row]:

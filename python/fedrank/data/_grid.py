@@ -12,10 +12,11 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.data._cells import Row, cell_text, first_row
+from fedrank.data._cells import Filled, Row, cell_text, first_row
 from fedrank.data._options import Declared
 from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.exceptions import InputError
+from fedrank.rankings.source import Note
 
 Choices: TypeAlias = list[tuple[str, dict[str, Any]]]
 """Readings of a table: what each means, and its options."""
@@ -57,6 +58,8 @@ class Grid:
         All different texts; the first one is empty.
     shown : tuple of str
         The first two rows of the file.
+    blank : Note
+        How many blank rows were left out.
     """
 
     path: PathLike
@@ -69,6 +72,7 @@ class Grid:
     codes: NDArray[np.int32]
     texts: list[str]
     shown: tuple[str, ...]
+    blank: Note
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
@@ -185,7 +189,8 @@ def load(path: PathLike, rows: Iterator[Row], declared: Declared) -> Grid:
     lines: list[int | None] = []
     widths: list[int] = []
     shown: list[str] = []
-    for line, raw in chain([first_row(path, rows)], rows):
+    filled = Filled(rows)
+    for line, raw in chain([first_row(path, filled)], filled):
         cells = [cell if isinstance(cell, str) else cell_text(cell) for cell in raw]
         if len(shown) < MAX_SHOWN_ROWS:
             shown.append(show(line, cells))
@@ -200,8 +205,9 @@ def load(path: PathLike, rows: Iterator[Row], declared: Declared) -> Grid:
     values[here] = np.frombuffer(numbers)
     codes_of[here] = np.frombuffer(words, dtype=np.int32)
     names = [str(column + 1) for column in range(here.shape[1])]
+    texts, blank = list(index), filled.note()
     grid = Grid(
-        path, declared, names, False, lines, count, values, codes_of, list(index), tuple(shown)
+        path, declared, names, False, lines, count, values, codes_of, texts, tuple(shown), blank
     )
     last = here.shape[1]
     while last > 1 and not codes_of[:, last - 1].any():  # separators at the ends of all lines

@@ -67,6 +67,7 @@ def from_matrix(grid: Grid, matrix: Matrix) -> Read:
     values = values[rows]
     base = perm_base(values)
     notes = [
+        grid.blank,
         Note(blank, "empty ranking", "{} left out"),
         Note(
             matrix.empty - blank * values.shape[1],

@@ -43,7 +43,7 @@ def read_orders(grid: Grid) -> Read:
         kind="orders",
         how="orders, best first",
         skipped=declared.id_columns,
-        notes=(blank,) if blank.count else (),
+        notes=tuple(note for note in (grid.blank, blank) if note.count),
     )
     return Read(from_levels(levels[rows], items, source), rows)
 
