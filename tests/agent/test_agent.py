@@ -2,17 +2,18 @@
 
 import os
 import time
+from dataclasses import replace
 
 import pytest
 
 from fedrank import Borda, Lehmer, Rankings, Study, federate
 from fedrank._random import seed_bytes, stream_rng
-from fedrank.agent import Agent, Code, preview
+from fedrank.agent import Agent, Code, RefusalError, preview
 from fedrank.agent import agent as answering
 from fedrank.agent.store import DAY, Store
 from fedrank.protocol.secagg import STEPS
 from fedrank.transport import Step
-from helpers.agents import LABELS, ROSTER, STUDY, Federation, configured, not_answered
+from helpers.agents import LABELS, RANKS, ROSTER, STUDY, Federation, configured, not_answered
 from helpers.command import write_ranks
 
 
@@ -116,6 +117,30 @@ def test_a_repeated_study_gets_the_same_message_though_data_and_ties_change(tmp_
     assert not store.forget(STUDY.digest)
     fresh = STUDY.method.encode([[3, 2, 1, 0]] * 12)
     assert preview(config, STUDY).message.tolist() == fresh.tolist()
+
+
+def test_rankings_that_were_read_otherwise_are_not_answered_from(tmp_path):
+    config = configured(tmp_path)
+    moved = replace(config, rankings=write_ranks(tmp_path / "other.csv", LABELS, RANKS[0]))
+    other = replace(config, reading={"layout": "ranks", "best": "high"})
+    first = preview(config, STUDY)
+    for changed, named in ((moved, "other.csv"), (other, 'best = "high"')):
+        with pytest.raises(RefusalError, match="were read otherwise") as caught:
+            preview(changed, STUDY)
+        assert caught.value.code is Code.DATA
+        assert named in str(caught.value)
+        assert "`fedrank agent forget` (no masked input was given" in str(caught.value)
+        agent = Agent(changed)
+        not_answered(Code.DATA, agent, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+        agent.close()
+    assert preview(config, STUDY).message.tolist() == first.message.tolist()
+    agent = Agent(config)
+    Federation(agent).finish()
+    agent.close()
+    with pytest.raises(RefusalError, match="two sums over the same other clients reveal"):
+        preview(other, STUDY)
+    Store(config.folder).forget(STUDY.digest)
+    assert preview(other, STUDY).source.endswith("(ranks, highest best)")
 
 
 @pytest.mark.parametrize(
