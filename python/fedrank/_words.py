@@ -25,6 +25,18 @@ IDS = word_set(
 ID_ENDS = word_set("id ids uid index idx no nr num number key name weight count #")
 """Last words of such names: voter id, patient number."""
 
+NUMBER_IDS = word_set(
+    "gene symbol entrez ensembl refseq uniprot probe accession mrn ssn isbn issn ean sku barcode "
+    "code zip zipcode postcode phone account ticket year month day date timestamp"
+)
+"""Names of columns that number or name the rows if they contain numbers."""
+
+VOTERS = word_set(
+    "voter user patient sample respondent participant subject person case ballot customer judge "
+    "rater reviewer expert mrn ssn"
+)
+"""Words that name rankings, and no items."""
+
 TOKENS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|#|[^\W\d_]+")
 
 ORDINAL_NUMBERS = {
@@ -51,12 +63,14 @@ POSITION = re.compile(
 
 RANKING_WORDS = IDS | word_set("ranking list region group who reviewer expert")
 ITEM_WORDS = word_set(
-    "item items candidate gene product option movie film alternative label title joke song symbol"
+    "item items candidate gene product option movie film alternative label title joke song symbol "
+    "probe entrez ensembl refseq uniprot isbn sku"
 )
-VALUE_WORDS = word_set(
-    "rank score position pos place rating value stars points level grade p pvalue p-value time"
+RANK_WORDS = word_set("rank ranks position positions pos place places placement standing")
+VALUE_WORDS = RANK_WORDS | word_set(
+    "score rating value stars points level grade p pvalue p-value time"
 )
-"""Names of the columns of a long table."""
+"""Names of the columns of a long table; below a rank word, the lowest number is best."""
 
 SCORE_WORDS = word_set(
     "score scores rating ratings star stars point points mark marks grade grades value values "
@@ -93,6 +107,42 @@ def is_id(name: str) -> bool:
     if len(words) > 1:
         return words[-1] in ID_ENDS or (words[0] in ("id", "#") and not words[1].isdigit())
     return words[0] in IDS or (words[0].endswith("id") and words[0][:-2] in IDS)
+
+
+def is_number_id(name: str) -> bool:
+    """Return whether a column of numbers of this name may number or name the rows.
+
+    Examples
+    --------
+    >>> [is_number_id(name) for name in ("id", "entrez", "Entrez gene", "zip code", "birth_year")]
+    [True, True, True, True, True]
+    >>> [is_number_id(name) for name in ("ann", "gene 7", "Yearling")]
+    [False, False, False]
+    """
+    words = [word.lower() for word in TOKENS.findall(name)]
+    return is_id(name) or (bool(words) and words[-1] in NUMBER_IDS)
+
+
+def names_ranking(name: str) -> bool:
+    """Return whether a column of this name certainly names rankings, and no items.
+
+    Examples
+    --------
+    >>> names_ranking("patient_no"), names_ranking("id")
+    (True, False)
+    """
+    return any(word.lower() in VOTERS for word in TOKENS.findall(name))
+
+
+def names_item(name: str) -> bool:
+    """Return whether a column of this name contains items.
+
+    Examples
+    --------
+    >>> names_item("gene"), names_item("movie_id"), names_item("patient")
+    (True, True, False)
+    """
+    return any(word.lower() in ITEM_WORDS for word in TOKENS.findall(name))
 
 
 def is_position(name: str) -> bool:

@@ -149,7 +149,6 @@ class Remedy(StrEnum):
     OMIT_ITEMS = "leave out items and choices"
     OMIT_KEEP_BLANK = "leave out keep_blank=True, or pass complete=True"
     GENES_IN = 'pass genes_in="rows" or genes_in="columns"'
-    NAME_LAYOUT = 'say what the file contains, such as layout="ranks"'
     COMPLETE = (
         "complete them with PartialRankings.complete(rng=…) or complete=True of the readers, "
         "or use the methods borda, pivot or kemeny"

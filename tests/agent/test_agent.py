@@ -3,17 +3,18 @@
 import json
 import os
 import time
+from dataclasses import replace
 
 import pytest
 
 from fedrank import Borda, Lehmer, Rankings, Study, federate
 from fedrank._random import seed_bytes, stream_rng
-from fedrank.agent import Agent, Code, preview
+from fedrank.agent import Agent, Code, RefusalError, preview
 from fedrank.agent import agent as answering
-from fedrank.agent.store import DAY
+from fedrank.agent.store import DAY, Store
 from fedrank.protocol.secagg import STEPS
 from fedrank.transport import Step
-from helpers.agents import LABELS, ROSTER, STUDY, Federation, configured, not_answered
+from helpers.agents import LABELS, RANKS, ROSTER, STUDY, Federation, configured, not_answered
 from helpers.command import write_ranks
 
 
@@ -156,6 +157,30 @@ def test_rankings_kept_in_the_first_format_are_read(agent):
     write_ranks(agent.config.rankings, LABELS, [[3, 2, 1, 0]] * 12)
     assert preview(agent.config, STUDY).message.tolist() == message
     assert Federation(agent).finish()[1] == [0, 1, 2, 3]
+
+
+def test_rankings_that_were_read_otherwise_are_not_answered_from(tmp_path):
+    config = configured(tmp_path)
+    moved = replace(config, rankings=write_ranks(tmp_path / "other.csv", LABELS, RANKS[0]))
+    other = replace(config, reading={"layout": "ranks", "best": "high"})
+    first = preview(config, STUDY)
+    for changed, named in ((moved, "other.csv"), (other, 'best = "high"')):
+        with pytest.raises(RefusalError, match="were read otherwise") as caught:
+            preview(changed, STUDY)
+        assert caught.value.code is Code.DATA
+        assert named in str(caught.value)
+        assert "`fedrank agent forget` (no masked input was given" in str(caught.value)
+        agent = Agent(changed)
+        not_answered(Code.DATA, agent, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+        agent.close()
+    assert preview(config, STUDY).message.tolist() == first.message.tolist()
+    agent = Agent(config)
+    Federation(agent).finish()
+    agent.close()
+    with pytest.raises(RefusalError, match="two sums over the same other clients reveal"):
+        preview(other, STUDY)
+    Store(config.folder).forget(STUDY.digest)
+    assert preview(other, STUDY).source.endswith("(ranks, highest best)")
 
 
 @pytest.mark.parametrize(

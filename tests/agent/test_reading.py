@@ -69,7 +69,7 @@ def test_the_options_are_written_read_and_used(tmp_path):
     arguments = ["agent", "new", study, "--name", "east", "--rankings", votes, "--config", config]
     refused = run(*arguments)
     assert (refused.returncode, config.exists()) == (2, False)
-    assert "  --id id: column id skipped" in refused.stderr
+    assert "  --id id: column id is no item" in refused.stderr
     made = run(*arguments, "--id", "id", "--header", "--complete")
     assert (made.returncode, made.stderr) == (0, "")
     line = "votes.csv: 12 rankings of 4 items (ranks, 0 = best; column id skipped)"

@@ -137,7 +137,7 @@ def test_a_split_file_is_said_once():
         (
             ["a,b,c\n1,2,3\n1,2,3\n"] * 2 + ["a,b,c\n5,7,0.5\n1,2,9\n"],
             ["--best", "high"],
-            "a.csv look like ranks, and those of",
+            "a.csv look like ranks, and",
         ),
     ],
 )
@@ -151,7 +151,58 @@ def test_mixed_readings_need_to_be_allowed(tmp_path, texts, options, named):
     assert federate(*files, *options, "--mixed")["items"] == 3
 
 
-def test_ranks_from_0_and_from_1_are_not_mixed(tmp_path):
+RANKS = "a,b,c\n1,2,3\n1,2,3\n1,3,2\n"  # a is best, then b
+SCORES = "a,b,c\n0.5,0.4,0\n9,5,1\n"  # the same, if the highest is best
+
+
+def test_mixed_options_are_for_the_files_that_are_not_certain(tmp_path):
+    for name, text in zip("abc", (RANKS, SCORES, RANKS), strict=True):
+        (tmp_path / f"{name}.csv").write_text(text)
+    found = federate(*sorted(tmp_path.glob("*.csv")), "--best", "high", "--mixed")
+    assert [row["item"] for row in found["consensus"]] == ["a", "b", "c"]
+    assert [client["source"].partition(" (")[2] for client in found["clients"]] == [
+        "ranks, 1 = best)",
+        "scores, highest best)",
+        "ranks, 1 = best)",
+    ]
+
+
+@pytest.mark.parametrize(
+    "ranks",
+    [
+        "a,b,c\n1,1,3\n1,2,3\n",  # tied
+        "a,b,c\n1,1,2\n1,2,3\n",  # dense
+        "a,b,c\n1.5,1.5,3\n1,2,3\n",  # mid-ranks
+        "a,b,c\n0,0,2\n0,1,2\n",
+        "a,b,c\n1,2,3\n2,3,1\n3,1,2\n",  # the rows and the columns are permutations
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_ranks_that_are_not_certain_are_not_read_as_scores_beside_others(tmp_path, ranks, first):
+    texts = [ranks, RANKS, SCORES] if first else [SCORES, ranks, RANKS]
+    for name, text in zip("abc", texts, strict=True):
+        (tmp_path / f"{name}.csv").write_text(text)
+    files = sorted(tmp_path.glob("*.csv"))
+    assert "pass --mixed to read each file" in refused(run("federate", *files, "--best", "high"))
+    told = refused(run("federate", *files, "--best", "high", "--mixed"))
+    assert "look like ranks" in told
+    assert "convert the file, or read each file with its own options in Python" in told
+
+
+def test_mixed_ballots_keep_their_options(tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("rank1,rank2\nann,bob\novervote,ann\n")
+    (tmp_path / "c.csv").write_text("1st,2nd\nann,bob\nbob,ann\n")
+    files = sorted(tmp_path.glob("*.csv"))
+    found = federate(*files, "--overvote", "stop", "--mixed")
+    assert [client["source"].partition(":")[2][1:11] for client in found["clients"]] == [
+        "1 ranking ",
+        "1 ranking ",
+        "2 rankings",
+    ]
+
+
+def test_ranks_from_0_and_from_1_go_together_and_both_are_said(tmp_path):
     for name, base in zip("abc", (0, 1, 0), strict=True):
         rows = [[rank + base for rank in row] for row in ((0, 1, 2), (2, 0, 1))]
         write_ranks(tmp_path / f"{name}.csv", ("x", "y", "z"), rows)

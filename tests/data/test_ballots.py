@@ -47,6 +47,12 @@ def test_records_without_choices_are_refused(write):
         data.read_ballots(write("v.csv", "rank1,rank2\nAnn,Bob\nAnn\n"))
 
 
+def test_rows_without_any_cell_are_blank_ballots(write):
+    path = write("v.csv", "choice1,choice2\nann,bob\n,\n\nbob,ann\n")
+    assert "(ballots, best first; 1 blank ballot left out)" in str(data.read(path).source)
+    assert len(data.read(path, keep_blank=True, complete=True)) == 3
+
+
 def test_profile_counts_ties_and_blanks():
     votes = data.read_ballots(SAMPLES / "profile.csv", complete=True, rng=1)
     assert votes.items == ("Ann", 'Bob "B" Bee', "Cy, jr.")

@@ -85,6 +85,12 @@ def test_memory_does_not_grow_with_the_file(write, name, rows):
     assert size > 19_000 * rows  # 9 MB, or 30 MB
 
 
+def test_blank_rows_are_counted(write):
+    votes = data.read_expression(write("t.csv", "gene,s\nA,1\n,\n\nB,2\n"))
+    assert (votes.items, votes.ranks.tolist()) == (("A", "B"), [[1, 0]])
+    assert str(votes.source).endswith("(expression, highest best; 1 blank row left out)")
+
+
 @pytest.mark.parametrize("listed", [False, True])
 def test_real_luad(listed):
     genes = need("tcga", "landmark_genes.txt") if listed else None

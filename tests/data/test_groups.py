@@ -83,6 +83,25 @@ def test_parties_without_a_ranking_and_blank_ballots_are_counted(write):
     assert Source.merge(each.source for each in parties.values()) == parties["z"].source
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("ann,bob,who\n1,2,x\n,,\n2,1,y\n,,x\n,,z\n", "3 blank rows left out; 1 client without a"),
+        ("rank1,rank2,who\nann,bob,x\n,,\nbob,ann,y\n", "1 blank ballot left out"),
+        ("sample,A,B,who\ns,1,2,x\n,,,\nt,2,1,y\n", "1 blank row left out"),
+    ],
+)
+def test_blank_rows_belong_to_nobody_and_are_counted(write, text, told):
+    layout = "expression" if "sample" in text else None
+    parties = data.read_groups(write("table.csv", text), "who", layout=layout)
+    assert sizes(parties) == {"x": 1, "y": 1}
+    assert [each.ranks.tolist() for each in parties.values()] in (
+        [[[0, 1]], [[1, 0]]],
+        [[[1, 0]], [[0, 1]]],  # of expression the highest is best
+    )
+    assert told in str(parties["x"].source)
+
+
 def test_parquet_has_columns_too(tmp_path):
     frame = polars.DataFrame({"ann": [0, 1, 0], "who": ["x", "y", "x"], "bob": [1, 0, 1]})
     frame.write_parquet(tmp_path / "votes.parquet")

@@ -78,6 +78,9 @@ def test_no_option_alone_makes_an_id_an_item(write, case):
         ("1,2,3\n3,1,2\n", {"header": False}, "there is no header of item names"),
         ("gene,1,2\nA,1,2\nB,2,1\n", {}, "the first row contains numbers"),
         ("a,b\nb,a\na,b\n", {}, "the first row may be a header, or an order"),
+        ("ann,bob\ncy,dan\ndan,cy\n", {}, "the first row may be a header, or an order"),
+        ("Ann,Bob,Cy\nbob,ann,cy\ncy,ann,bob\n", {}, "the first row may be a header, or an order"),
+        ("p,q\nann,bob\nbob,ann\n", {}, "the first row may be a header, or an order"),
         ("rank1,rank2,rank3\n1,2,3\n3,1,2\n", {}, "the header names positions"),
         ("place 1,place 2\n1,2\n1,2\n", {}, "the header names positions"),
         ("x,a,b\n3,1,2\n", {}, "column 'x' may number the rows"),
@@ -87,9 +90,28 @@ def test_no_option_alone_makes_an_id_an_item(write, case):
         ("a,b,c\n1,2,3\n2,3,1\n", {"layout": "scores"}, "not declared which scores are best"),
         ("s,a,b\nx,5,9\ny,7,2\n", {"best": "low"}, "column 's' may name the items, or the rank"),
         ("id,a,b\n1,5,9\n", {"best": "low", "items_in": "columns"}, "column 'id' may be no item"),
-        ("PatientID,a,b\n7,1,2\n", {"layout": "ranks"}, "column 'PatientID' may be no item"),
+        ("PatientID,a,b\n7,1,2\n", {}, "column 'PatientID' may be no item"),
+        ("entrez,h1,h2\n7,1,2\n6,2,1\n9,3,3\n", {}, "column 'entrez' may be no item"),
+        (
+            "mrn,a,b,c\n4711,1,1,3\n17,1,2,3\n",
+            {"layout": "ranks"},
+            "4711 in column mrn: ranks of 4",
+        ),
+        (
+            "x,a,b,c\n4711,1,1,3\n17,1,2,3\n",
+            {"layout": "ranks"},
+            "ranks of 4 items cannot exceed 4",
+        ),
+        ("a,b,c\n9,5,2\n", {"layout": "ranks"}, "9 in column a: ranks of 3 items cannot exceed 3"),
+        ("patient,a,b\np,1,2\nq,2,1\n", {}, "both the rows and the columns are complete"),
+        ("count,1st,2nd\n5,ann,bob\n6,bob,ann\n", {}, "some columns contain texts, and others"),
+        ("id,a,b\nx1,1,2\n7,1,2\n", {}, "column 'id' contains numbers and texts, such as 'x1'"),
+        ("ann\nbob\nann\n", {}, "the table has one column"),
+        ("time\n61.5\n59\n", {}, "the table has one column"),
+        ("ann bob\n1 2\n2 1\n", {}, "separate columns, and spaces do not"),
         ("#,a,b\n7,1,2\n", {"layout": "ranks"}, "begins with #"),
-        ("year,a,b\n2001,1,2\n2005,2,1\n2006,1,2\n", {"layout": "ranks"}, "'year' may number"),
+        ("year,a,b\n2001,1,2\n2005,2,1\n", {}, "column 'year' may be no item"),
+        ("x,a,b\n1,7,2\n5,2,7\n6,1,7\n", {"best": "low"}, "column 'x' may number the rows"),
         ("who,item,rank\nx,a,1\nx,b,2\n", {}, "some columns contain texts, and others numbers"),
         ("n,t,a,b\n1,x,1,2\n2,y,2,1\n", {}, "column 't' contains texts"),
         ("x,y,z\nv1,ann,bob\nv2,bob,cy\n", {"header": True}, "column 'x' may name the rows"),
@@ -103,7 +125,9 @@ def test_what_can_be_read_in_two_ways_is_refused_with_choices_that_work(
         data.read(path, **options)
     if "begins with" not in problem:
         assert caught.value.choices
-        for _, chosen in caught.value.choices:
+        assert caught.value.shown
+        for meaning, chosen in caught.value.choices:
+            assert ("per row" in meaning) <= (chosen.get("items_in") != "rows")
             assert options.items() <= chosen.items() or "id_columns" in chosen
             data.read(path, **chosen)
 

@@ -6,6 +6,9 @@ from fedrank import PartialRankings, Rankings, data
 from fedrank.exceptions import InputError
 from helpers.paths import SAMPLES
 
+LONGER = {"layout": "ranks", "items_in": "columns"}  # ranks in a longer list
+ROWS = {"layout": "ranks", "items_in": "rows"}
+LOW_ROWS = {"best": "low", "items_in": "rows"}
 RANKED = {"id_columns": "n", "layout": "ranks"}
 
 
@@ -41,6 +44,10 @@ def test_tables_of_each_kind():
             "column n skipped; 1 empty ranking left out",
         ),
         ("1st,2nd\nx,y\ny,\n", {}, "2 rankings of 2 items (orders, best first)"),
+        ("1st,2nd\nx,y\n,\n\ny,x\n", {}, "(orders, best first; 1 blank row left out)"),
+        ("a,b,c\n1,2,3\n,,\n\n2,1,3\n,,\n", {}, "2 rankings of 3 items (ranks, 1 = best; 2 blank"),
+        ("g,x\nA,2\n,\nB,1\n", {}, "1 = best; items in rows; 1 blank row left out)"),
+        ("item,who,rank\na,x,1\n,,\nb,x,2\n", {"layout": "long"}, "; 1 blank row left out)"),
         (
             "a,b\n1,1\n2,1\n",
             {"best": "high", "complete": True},
@@ -61,9 +68,9 @@ def test_the_source_says_what_was_read(write, text, options, line):
     [
         ("a,b,c\n1,1,3\n", {"layout": "ranks"}, PartialRankings, [[0, 0, 1]]),
         ("a,b,c\n1.5,1.5,3\n", {"layout": "ranks"}, PartialRankings, [[0, 0, 1]]),
-        ("a,b,c\n1,,5\n", {"layout": "ranks"}, PartialRankings, [[0, -1, 1]]),
-        ("a,b,c\n10,5,1\n", {"layout": "ranks"}, Rankings, [[2, 1, 0]]),
-        ("a,b,c\n9,5,2\n", {"layout": "ranks", "best": "high"}, Rankings, [[0, 1, 2]]),
+        ("a,b,c\n1,,5\n", LONGER, PartialRankings, [[0, -1, 1]]),
+        ("a,b,c\n10,5,1\n", LONGER, Rankings, [[2, 1, 0]]),
+        ("a,b,c\n9,5,2\n", LONGER | {"best": "high"}, Rankings, [[0, 1, 2]]),
         ("a,b,c\n.3,.2,7\n", {"best": "high"}, Rankings, [[1, 2, 0]]),
         ("a,b,c\n.3,.2,7\n", {"best": "low"}, Rankings, [[1, 0, 2]]),
         ("a;b;c\n0,3;0,2;7\n", {"best": "low", "decimal": ","}, Rankings, [[1, 0, 2]]),
@@ -87,10 +94,10 @@ LONG = "voter,item,rank\nx,b,1\nx,a,2\ny,b,2\ny,a,3\ny,c,1\n"
     "text",
     [
         LONG,
+        LONG.replace("rank", "Place"),
         "rank,item,voter\n1,b,x\n2,a,x\n2,b,y\n3,a,y\n1,c,y\n",
-        "score,voter,gene\n1,x,b\n2,x,a\n2,y,b\n3,y,a\n1,y,c\n",
-        "p,q,r\nx,b,1\nx,a,2\ny,b,2\ny,a,3\ny,c,1\n",
-        "p,q,r\nx,1,b\nx,2,a\ny,2,b\ny,3,a\ny,1,c\n",
+        "position,voter,movie name\n1,x,b\n2,x,a\n2,y,b\n3,y,a\n1,y,c\n",
+        "p,q,pos\nx,b,1\nx,a,2\ny,b,2\ny,a,3\ny,c,1\n",
     ],
 )
 def test_long_tables_have_their_columns_in_any_order_that_shows(write, text):
@@ -99,9 +106,36 @@ def test_long_tables_have_their_columns_in_any_order_that_shows(write, text):
     assert votes.source.kind == "ranks"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user,movie,r\nx,b,1\nx,a,2\ny,b,2\ny,a,3\ny,c,1\n",
+        *(
+            LONG.replace("rank", name)
+            for name in ("rating", "stars", "points", "p", "time", "value", "r", "rank score")
+        ),
+        "score,voter,gene\n1,x,b\n2,x,a\n2,y,b\n3,y,a\n1,y,c\n",
+        "p,q,r\nx,b,1\nx,a,2\ny,b,2\ny,a,3\ny,c,1\n",
+        "p,q,r\nx,1,b\nx,2,a\ny,2,b\ny,3,a\ny,1,c\n",
+    ],
+)
+def test_long_tables_need_to_know_which_numbers_are_best_unless_a_name_says_ranks(write, text):
+    with pytest.raises(InputError, match="may contain ranks or scores") as caught:
+        read(write, text, layout="long")
+    assert [chosen["best"] for _, chosen in caught.value.choices] == ["high", "low"]
+    low = read(write, text, layout="long", best="low")
+    assert (low.items, low.ranks.tolist()) == (("a", "b", "c"), [[1, 0, -1], [2, 1, 0]])
+    high = read(write, text, layout="long", best="high")
+    assert high.ranks.tolist() == [[0, 1, -1], [0, 1, 2]]
+
+
 def test_long_tables_without_names_are_ranking_item_number(write):
-    votes = read(write, "1,1,2\n1,2,1\n2,1,1\n2,2,2\n", layout="long", header=False)
+    text = "1,1,2\n1,2,1\n2,1,1\n2,2,2\n"
+    with pytest.raises(InputError, match="the third column may contain ranks or scores"):
+        read(write, text, layout="long", header=False)
+    votes = read(write, text, layout="long", header=False, best="low")
     assert (votes.items, votes.ranks.tolist()) == ((1, 2), [[1, 0], [0, 1]])
+    assert "long table: ranking 1, item 2, number 3" in str(votes.source)
 
 
 @pytest.mark.parametrize(
@@ -134,6 +168,34 @@ def test_an_unnamed_index_is_skipped_and_said(write):
     votes = read(write, ",a,b,c\n0,1,0,2\n1,0,1,2\n")
     assert votes.ranks.tolist() == [[1, 0, 2], [0, 1, 2]]
     assert "column without a name skipped" in str(votes.source)
+
+
+ENTREZ = "entrez,h1,h2\n7157,1,2\n672,2,1\n1956,3,3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "items"),
+    [
+        (ENTREZ, {"id_columns": "entrez"}, ("7157", "672", "1956")),
+        (
+            ENTREZ.replace("1,2", "1.5,1"),
+            {"id_columns": "entrez", "best": "low"},
+            ("7157", "672", "1956"),
+        ),
+        ("no,x,h1\n1,A,2\n2,B,1\n", {"id_columns": "no"}, ("A", "B")),
+        ("7,1,2\n3,2,1\n", {"id_columns": "1", "header": False, "layout": "ranks"}, ("7", "3")),
+    ],
+)
+def test_items_in_rows_are_named_by_texts_or_else_by_the_first_id(write, text, options, items):
+    votes = read(write, text, items_in="rows", **options)
+    assert votes.items == items
+    named = f"items in rows, named by column {options['id_columns']}" in str(votes.source)
+    assert named == (items[0] != "A")
+
+
+def test_an_id_of_items_does_not_say_where_the_items_are(write):
+    with pytest.raises(InputError, match="column 'entrez' may name the items, or the rankings"):
+        read(write, ENTREZ.replace("3", "2.5"), id_columns="entrez", best="low")
 
 
 def test_a_header_of_r_lacks_the_name_of_the_first_column(write):
@@ -191,6 +253,10 @@ def test_a_quoted_cell_may_begin_with_a_hash(write):
         ("a,b\n0,1\n", {"layout": "votes"}, "layout must be one of"),
         ("a,b\n0,1\n", {"layout": "preflib"}, "layout must be one of"),
         ("a,b\n,NA\n", {"layout": "ranks"}, "no ranking has a number"),
+        ("a,b\n1,2\n", {"id_columns": ["a", "b"]}, "no column is left for the items"),
+        ("x,h1,h2\n9,1,1\n4,1,2\n", ROWS, "line 2: 9 in column x: ranks of 2 items cannot"),
+        ("x,h1\n4,2\n9,1\n11,3\n", LOW_ROWS, "column 'x' may number the rows"),
+        ("entrez,h1\n4,2\n1,1\n2,3\n", ROWS, "column 'entrez' may be no item"),
     ],
 )
 def test_table_broken(write, text, options, problem):
@@ -221,6 +287,22 @@ def test_one_column_is_not_taken_for_a_table_unless_it_is_said_to_be(write, text
     with pytest.raises(InputError, match=r"t\.csv: the (table has one column|first row may be)"):
         data.read(path)
     assert data.read_table(path, **options).n == 1
+
+
+@pytest.mark.parametrize("text", ["a,b\n0,5\n", 'a,b\n"0,5","1,5"\n'])
+def test_a_comma_is_not_both_the_decimal_sign_and_the_separator(write, text):
+    with pytest.raises(InputError, match="decimal sign, and it separates the columns") as caught:
+        read(write, text, best="high", decimal=",")
+    assert caught.value.shown
+
+
+def test_a_decimal_comma_is_offered_only_where_it_works(write):
+    with pytest.raises(InputError, match="'1,5' is not a number with a decimal point") as caught:
+        read(write, 'a,b\n"0,5","1,5"\n', best="high")
+    assert caught.value.choices == []
+    with pytest.raises(InputError, match="is not a number with a decimal point") as caught:
+        read(write, "a;b\n0,5;1,5\n", best="high")
+    assert [chosen["decimal"] for _, chosen in caught.value.choices] == [","]
 
 
 def test_completing_is_said_and_is_the_rngs(write):

@@ -20,7 +20,7 @@ from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings, PartialRankings
 from fedrank.transport.base import Step
 
-SNAPSHOT_FORMAT = 2
+SNAPSHOT_FORMAT = 3
 NOT_READ = "the file cannot be read, or does not suit the study: a preview shows why"
 BEGUN_SESSIONS = 16  # sessions without a masked input that are kept, beside runs_per_day
 
@@ -209,6 +209,7 @@ class Snapshot:
     rankings: AnyRankings
     seed: bytes
     source: str  # what was read, in one line
+    origin: str  # the file, and how it was read
 
     def to_bytes(self) -> bytes:
         """Write a line of JSON, and the positions."""
@@ -220,6 +221,7 @@ class Snapshot:
             "partial": isinstance(self.rankings, PartialRankings),
             "seed": self.seed.hex(),
             "source": self.source,
+            "origin": self.origin,
         }
         positions = self.rankings.ranks.astype("<i4").tobytes()
         return json.dumps(head).encode() + b"\n" + positions
@@ -235,7 +237,8 @@ class Snapshot:
             raise ValueError("the rankings were kept by another version of fedrank")
         ranks = np.frombuffer(positions, dtype="<i4").reshape(head["rankings"], head["items"])
         kind = PartialRankings if head["partial"] else Rankings
-        return cls(kind(ranks), bytes.fromhex(head["seed"]), str(head["source"]))
+        seed = bytes.fromhex(head["seed"])
+        return cls(kind(ranks), seed, str(head["source"]), str(head["origin"]))
 
 
 def kept_snapshot(config: Config, store: Store, study: Study) -> Snapshot:
@@ -253,6 +256,7 @@ def kept_snapshot(config: Config, store: Store, study: Study) -> Snapshot:
     except (ValueError, KeyError, TypeError) as error:
         what = "the rankings kept for the study"
         raise RefusalError(Code.DATA, f"{what}: {error}", logged=f"{what} are damaged") from error
+    check_origin(config, store, study, snapshot)
     check_samples(config, len(snapshot.rankings))
     return snapshot
 
@@ -262,7 +266,42 @@ def new_snapshot(config: Config, study: Study) -> Snapshot:
     rankings = read_rankings(config, study)
     check_samples(config, len(rankings))  # more may come, so nothing is kept yet
     seed = secrets.token_bytes(32) if config.seed is None else seed_bytes(config.seed)
-    return Snapshot(rankings, seed, str(rankings.source))
+    return Snapshot(rankings, seed, str(rankings.source), origin_of(config))
+
+
+def origin_of(config: Config) -> str:
+    """Write the file of rankings and how it is read, as the configuration has them.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from fedrank.agent import Policy
+    >>> places = Path("/data/votes.csv"), Path("s"), Path("a.sock")
+    >>> print(origin_of(Config("east", *places, Policy(()), reading={"layout": "ranks"})))
+    rankings = "/data/votes.csv", [reading] layout = "ranks"
+    """
+    options = {name: config.reading[name] for name in sorted(config.reading)}
+    file = as_toml({"rankings": str(config.rankings.absolute())})
+    return f"{file}, [reading] {as_toml(options) or 'without options'}"
+
+
+def check_origin(config: Config, store: Store, study: Study, snapshot: Snapshot) -> None:
+    """Refuse to answer from rankings that were read otherwise than the configuration now says."""
+    now = origin_of(config)
+    if snapshot.origin == now:
+        return
+    reveals = "no masked input was given from them, so that this reveals nothing"
+    if any(line["study"] == study.digest for line in store.ledger()):
+        reveals = (
+            "masked inputs were given from them, and two sums over the same other clients reveal "
+            "by how much your message changed"
+        )
+    raise RefusalError(
+        Code.DATA,
+        f"the rankings kept for the study were read otherwise, by {snapshot.origin}; the "
+        f"configuration now says {now}: change it back, or let the study be answered anew with "
+        f"`fedrank agent forget` ({reveals})",
+    )
 
 
 def encode(config: Config, study: Study, round: Round, snapshot: Snapshot) -> NDArray[np.uint64]:

@@ -27,7 +27,6 @@ FLAGS: dict[str | None, str] = {
     Remedy.OMIT_ITEMS: "leave out --candidates and --choices",
     Remedy.OMIT_KEEP_BLANK: "leave out --keep-blank, or pass --complete",
     Remedy.GENES_IN: "pass --genes-in rows or --genes-in columns",
-    Remedy.NAME_LAYOUT: "name its layout with --layout",
     Remedy.COMPLETE: "pass --complete, or use --method borda, pivot or kemeny",
     Remedy.REPLACE: "move it away, or pass --replace",
     Remedy.MAX_SAMPLES: "pass a larger --max-samples",

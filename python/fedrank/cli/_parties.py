@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from fedrank._progress import Progress
@@ -37,9 +38,8 @@ def gather(
     if len(given) > 1:
         raise ValueError(f"{given[0]} and {given[1]} both say who the clients are: give one")
     if not given:
-        parties = read_parties(files, how, seed)
-        if not mixed:
-            check_kinds(parties)
+        parties = read_parties(files, how, seed, mixed)
+        check_kinds(parties, mixed)
         return parties
     if len(files) > 1:
         raise ValueError(f"{given[0]} splits one file, and {len(files)} are given")
@@ -64,8 +64,10 @@ def gather(
     return [Party(str(client), part) for client, part in enumerate(parts)]
 
 
-def read_parties(files: Sequence[Path], how: _reading.Reading, seed: int) -> list[Party]:
-    """Read one file per client."""
+def read_parties(
+    files: Sequence[Path], how: _reading.Reading, seed: int, mixed: bool
+) -> list[Party]:
+    """Read one file per client; if mixed, the options are for files that are not certain."""
     for i, file in enumerate(files):
         _reading.check_file(file)
         if file.resolve() in [other.resolve() for other in files[:i]]:
@@ -80,33 +82,47 @@ def read_parties(files: Sequence[Path], how: _reading.Reading, seed: int) -> lis
         for i, (name, file) in enumerate(zip(names_of(files), files, strict=True)):
             progress.label = f"reading {file.name}"
             progress.begin(sizes[i])
-            rankings = how.read(file, _reading.stream(seed, 0, i))
+            rng = partial(_reading.stream, seed, 0, i)
+            rankings = how.read_mixed(file, rng) if mixed else how.read(file, rng())
             parties.append(Party(name, rankings, file))
             progress.advance(sizes[i])
     return parties
 
 
-def check_kinds(parties: Sequence[Party]) -> None:
+def check_kinds(parties: Sequence[Party], mixed: bool) -> None:
     """Refuse files that are read differently: one of ranks beside one of scores.
 
-    Scores that are all permutations look like ranks, so these are not mixed with others either.
+    Scores that look like ranks are not read beside other scores either. If mixed, files may differ,
+    but numbers that look like ranks, and are not certain, must not be read as scores beside others.
     """
     first = parties[0]
     for party in parties[1:]:
         ours, theirs = first.rankings.source, party.rankings.source
         if ours is None or theirs is None:
             continue
-        if ours.kind != theirs.kind:
+        if ours.kind != theirs.kind and not mixed:
             raise ValueError(
-                f"{first.file} was read as {ours.kind}, and {party.file} as {theirs.kind}: "
-                "pass --mixed if both are right"
+                f"{first.file} was read as {ours.kind}, and {party.file} as {theirs.kind}: {MIXED}"
             )
-        if ours.kind == "scores" and ours.permuted != theirs.permuted:
-            ranks, scores = (first, party) if ours.permuted else (party, first)
-            raise ValueError(
-                f"the scores of {ranks.file} look like ranks, and those of {scores.file} do not: "
-                "pass --mixed if all are scores"
-            )
+        unlike = (ours.kind, ours.ranklike) != (theirs.kind, theirs.ranklike)
+        for one, other in ((first, party), (party, first)):
+            source = one.rankings.source
+            if unlike and source is not None and source.kind == "scores" and source.ranklike:
+                raise ValueError(
+                    f"the scores of {one.file} look like ranks, and {other.file} contains "
+                    f"{'other scores' if ours.kind == theirs.kind else 'no scores'}: "
+                    f"{CONVERT if mixed else MIXED}"
+                )
+
+
+MIXED = (
+    "pass --mixed to read each file that is certain without options as that, and the others as "
+    "declared"
+)
+CONVERT = (
+    "--mixed reads only complete ranks as ranks; convert the file, or read each file with its own "
+    "options in Python (fedrank.data.read)"
+)
 
 
 def names_of(files: Sequence[Path]) -> list[str]:

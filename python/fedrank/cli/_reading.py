@@ -16,7 +16,7 @@ from fedrank import data
 from fedrank._random import stream_rng
 from fedrank._validation import check_items
 from fedrank.data._options import LAYOUTS, OWNERS, USERS
-from fedrank.data._text import text_lines
+from fedrank.data._text import rereadable, text_lines
 from fedrank.exceptions import InputError
 from fedrank.rankings.partial import AnyRankings
 
@@ -71,6 +71,24 @@ class Reading:
         check_file(path)
         found: AnyRankings = data.read(place(path), rng=rng, **self.options)
         return found
+
+    def read_mixed(self, path: Path, rng: Callable[[], np.random.Generator]) -> AnyRankings:
+        """Read a file as is certain without options, or else as declared."""
+        check_file(path)
+        kept = {name: value for name, value in self.options.items() if name == "complete"}
+        with rereadable(place(path)) as file:
+            try:
+                found: AnyRankings = data.read(file, rng=rng(), **kept)
+            except InputError as error:
+                if not error.choices:
+                    raise
+            else:
+                own = found.source is not None and found.source.kind == self.layout == "ballots"
+                if not own:
+                    return found
+            # What is not certain; or ballots, whose options say no other layout.
+            declared: AnyRankings = data.read(file, rng=rng(), **self.options)
+            return declared
 
     def read_groups(self, path: Path, by: str, rng: np.random.Generator) -> dict[str, AnyRankings]:
         """Read a file in which a column names the clients."""

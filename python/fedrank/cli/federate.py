@@ -133,7 +133,9 @@ def federate(
     mixed: Annotated[
         bool,
         typer.Option(
-            "--mixed", help="Allow files that are read differently, such as ranks and scores."
+            "--mixed",
+            help="Read each file that is certain without options as that, such as complete ranks, "
+            "and only the others as declared, such as scores. By default all files must be alike.",
         ),
     ] = False,
     *,

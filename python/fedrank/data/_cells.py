@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank.data._sheets import check_extent
-from fedrank.data._text import PathLike, fail, open_text
-from fedrank.exceptions import MissingExtraError
+from fedrank.data._text import PathLike, fail, open_text, shown_name
+from fedrank.exceptions import InputError, MissingExtraError
+from fedrank.rankings.source import Note
 
 Row: TypeAlias = tuple[int | None, list[Any]]
 """A line number, from 1 (None in Parquet), and its cells."""
@@ -26,6 +27,9 @@ ERROR_CELL = re.compile(
     rb'<c\b(?=[^>]*\bt="e")[^>]*\br="([A-Z]+[0-9]+)"[^>]*>.*?<v>(.*?)</v>', re.S
 )
 SHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
+PARQUET = (".parquet", ".pq")
+SEPARATORS = "\t,;"
+MAX_SHOWN_CHARS = 80  # characters of a line that an error message shows
 
 
 def need(module: str, purpose: str, otherwise: str = "") -> Any:
@@ -44,7 +48,7 @@ def need(module: str, purpose: str, otherwise: str = "") -> Any:
 def table_rows(
     path: PathLike, decimal: str = ".", rest_units: float = 0
 ) -> Iterator[Iterator[Row]]:
-    """Yield the rows of a CSV, a TSV or a spreadsheet's first sheet, without blank rows."""
+    """Yield the rows of a CSV, a TSV or a spreadsheet's first sheet; the first is not blank."""
     if Path(path).suffix.lower() in SHEETS:
         yield sheet_rows(path, Path(path).read_bytes())
     else:
@@ -65,18 +69,43 @@ def csv_rows(path: PathLike, lines: Iterator[str], decimal: str = ".") -> Iterat
 
     The separator is the one that the first line has most of; a comma that is the decimal sign is
     none. Lines that begin with ``#`` are comments. One with as many cells as the next row may be
-    a row or a header, and is refused.
+    a row or a header, and is refused. Blank rows below the first row are yielded too, so that they
+    can be counted; an empty line is no row.
     """
-    body = Uncommented(path, lines, "\t;" if decimal == "," else "\t,;")
+    body = Uncommented(path, lines, SEPARATORS.replace(decimal, ""))
+    if decimal == "," and body.separator not in body.first and "," in body.first:
+        raise InputError(
+            "the comma is declared to be the decimal sign, and it separates the columns",
+            file=shown_name(path),
+            value=decimal,
+            remedy="separate the columns by semicolons or tabs, or write decimal points",
+            shown=[f"line {body.line}: {body.first.strip()[:MAX_SHOWN_CHARS]}"],
+        )
     reader = csv.reader(body, delimiter=body.separator, strict=True)
+    begun = False
     try:
         for row in reader:
             cells = list(map(str.strip, row))  # faster than a comprehension
             body.check(len(row))
-            if any(cells):
+            begun = begun or any(cells)
+            if any(cells) or (begun and len(cells) > 1):
                 yield body.number, cells
     except csv.Error as error:
         fail(path, body.number, f"this is not a valid table ({error})")
+
+
+def comma_separated(path: PathLike) -> bool:
+    """Return whether a file is text in which commas separate the columns.
+
+    Examples
+    --------
+    >>> comma_separated("tests/samples/ranks.csv"), comma_separated("tests/samples/scores.tsv")
+    (True, False)
+    """
+    if Path(path).suffix.lower() in (*SHEETS, *PARQUET):
+        return False
+    with open_text(path) as lines:
+        return Uncommented(path, lines, SEPARATORS).separator == ","
 
 
 class Uncommented:
@@ -95,8 +124,12 @@ class Uncommented:
     ----------
     number : int
         The line that was last read, from 1.
+    first : str
+        The first line that is no comment.
+    line : int
+        Its number.
     separator : str
-        The separator that the first line has most of.
+        The separator that it has most of.
     """
 
     def __init__(self, path: PathLike, lines: Iterator[str], separators: str) -> None:
@@ -107,8 +140,8 @@ class Uncommented:
             top.append(line)
             if line.strip() and not is_comment(line):
                 break
-        self.separator = max(separators, key=top[-1].count) if top else separators[0]
-        self.separator = declared or self.separator
+        self.line, self.first = len(top), top[-1] if top else ""
+        self.separator = declared or max(separators, key=self.first.count)
         self.lines = chain(top, lines)
         self.number = 0
         self.fresh = True  # the next line begins a row
@@ -175,11 +208,56 @@ def is_comment(line: str) -> bool:
 
 
 def sheet_rows(path: PathLike, data: bytes) -> Iterator[Row]:
-    """Yield the rows of a workbook's first sheet as text; whole numbers without a point."""
+    """Yield the rows of a workbook's first sheet as text; whole numbers without a point.
+
+    Blank rows between others are yielded too, so that they can be counted.
+    """
+    blank: list[Row] | None = None
     for line, row in raw_rows(path, data):
         cells = [cell_text(cell) for cell in row]
         if any(cells):
+            yield from blank or ()
             yield line, cells
+            blank = []
+        elif blank is not None:
+            blank.append((line, cells))
+
+
+class Filled(Iterator[Row]):
+    """The rows of a table that are not blank.
+
+    Attributes
+    ----------
+    blank : int
+        Number of blank rows that were left out so far.
+
+    Examples
+    --------
+    >>> rows = Filled(iter([(1, ["a", "b"]), (2, ["", None]), (3, ["1", ""])]))
+    >>> [line for line, _ in rows], rows.blank
+    ([1, 3], 1)
+    """
+
+    def __init__(self, rows: Iterator[Row]) -> None:
+        self.rows = rows
+        self.blank = 0
+
+    def __next__(self) -> Row:
+        for line, cells in self.rows:
+            if any(cell_text(cell) for cell in cells):
+                return line, cells
+            self.blank += 1
+        raise StopIteration
+
+    def note(self) -> Note:
+        """Count the blank rows in words.
+
+        Examples
+        --------
+        >>> print(Filled(iter([])).note())
+        0 blank rows left out
+        """
+        return Note(self.blank, "blank row", "{} left out")
 
 
 def raw_rows(path: PathLike, data: bytes) -> Iterator[Row]:

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._validation import plural
-from fedrank.data._cells import Row, cell_text, first_row
+from fedrank.data._cells import Filled, Row, cell_text, first_row
 from fedrank.data._options import Declared
 from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.exceptions import InputError
+from fedrank.rankings.source import Note
 
 Choices: TypeAlias = list[tuple[str, dict[str, Any]]]
 """Readings of a table: what each means, and its options."""
@@ -60,6 +61,8 @@ class Grid:
         All different texts; the first one is empty.
     shown : tuple of str
         The first two rows of the file.
+    blank : Note
+        How many blank rows were left out.
     """
 
     path: PathLike
@@ -72,6 +75,7 @@ class Grid:
     codes: NDArray[np.int32]
     texts: list[str]
     shown: tuple[str, ...]
+    blank: Note
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
@@ -191,7 +195,8 @@ def load(path: PathLike, rows: Iterator[Row], declared: Declared) -> Grid:
     widths: list[int] = []
     shown: list[str] = []
     width = 0
-    for line, cells in chain([first_row(path, rows)], rows):
+    filled = Filled(rows)
+    for line, cells in chain([first_row(path, filled)], filled):
         if len(shown) < MAX_SHOWN_ROWS:
             shown.append(show(line, cells))
         lines.append(line)
@@ -218,8 +223,9 @@ def load(path: PathLike, rows: Iterator[Row], declared: Declared) -> Grid:
         values[here], codes_of[here] = found_values, found_codes
     values, codes_of = values.reshape(shape), codes_of.reshape(shape)
     names = [str(column + 1) for column in range(shape[1])]
+    texts, blank = list(index), filled.note()
     grid = Grid(
-        path, declared, names, False, lines, count, values, codes_of, list(index), tuple(shown)
+        path, declared, names, False, lines, count, values, codes_of, texts, tuple(shown), blank
     )
     last = shape[1]
     while last > 1 and not codes_of[:, last - 1].any():  # separators at the ends of all lines

@@ -4,14 +4,13 @@ from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedrank._positions import are_directions
 from fedrank._validation import plural
 from fedrank._words import are_positions, is_position
-from fedrank.data._grid import MISSING, Grid
+from fedrank.data._grid import MISSING, Choices, Grid
+from fedrank.data._matrix import number_choices
 from fedrank.data._text import fail
-from fedrank.exceptions import Remedy
 
 
 def with_header(grid: Grid) -> Grid:
@@ -83,8 +82,8 @@ def named(grid: Grid) -> Grid:
 def with_order_header(grid: Grid) -> Grid:
     """Separate the header of a table of orders, or refuse to guess where it is unclear.
 
-    A first row is certainly a header if it names positions ("1st", "2nd"), or if all other rows,
-    at least two, are orders of the same items and none of these is in the first row.
+    A first row is certainly a header only if it names positions ("1st", "2nd"): other words may be
+    items that no other order names, or that it spells in another way.
     """
     declared = grid.declared.header
     if grid.headed:
@@ -102,31 +101,20 @@ def with_order_header(grid: Grid) -> Grid:
     new = not np.isin(words, below).any()
     if len(words) > 1 and new:
         return named(grid)
-    several = len(below) > 1  # one order would share its items with itself
-    if all(top) and several and same_items(below) and not np.isin(codes[0], below).any():
-        return named(grid)
     return grid.refuse("the first row may be a header, or an order like those below it", CHOICES)
-
-
-def same_items(codes: NDArray[np.int32]) -> bool:
-    """Return whether every row contains the same labels, each once, and no empty cell.
-
-    Examples
-    --------
-    >>> same_items(np.array([[2, 1], [1, 2]])), same_items(np.array([[2, 1], [1, 0]]))
-    (True, False)
-    """
-    ordered = np.sort(codes, axis=1)
-    different = (np.diff(ordered, axis=1) > 0).all()
-    return bool(different and (ordered == ordered[0]).all() and (ordered > 0).all())
 
 
 def refuse_one_column(grid: Grid) -> NoReturn:
     """Refuse a table of one column: any text is one."""
-    fail(
-        grid.path,
-        None,
-        "the table has one column (tabs, commas or semicolons separate columns), so its layout is "
-        "unclear",
-        remedy=Remedy.NAME_LAYOUT,
-    )
+    problem = "the table has one column: tabs, commas and semicolons separate columns"
+    cells = [grid.text(row, 0) for row in range(len(grid.lines))]
+    remedy = None
+    if all(len(cell.split()) > 1 for cell in cells):
+        problem, remedy = f"{problem}, and spaces do not", "put one of these between the cells"
+    choices: Choices = []
+    if grid.of_kind("number"):
+        for text, options in number_choices(grid.values[:, -1:].T):
+            choices.append((f"{text}, one ranking of all rows", options | {"items_in": "rows"}))
+    else:
+        choices.append(("each row names one item, the best", {"layout": "orders"}))
+    grid.refuse(problem, [] if grid.declared.layout else choices, remedy=remedy)

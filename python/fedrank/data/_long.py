@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._words import ITEM_WORDS, RANKING_WORDS, VALUE_WORDS, is_id
+from fedrank._words import RANK_WORDS, RANKING_WORDS, VALUE_WORDS, is_id, names_item
 from fedrank.data._blocks import MAX_CELLS
-from fedrank.data._grid import Grid
-from fedrank.data._matrix import HIGH, LOW, Matrix, Read, from_matrix
+from fedrank.data._grid import Choices, Grid
+from fedrank.data._matrix import Matrix, Read, from_matrix
 from fedrank.data._orders import as_items
 from fedrank.data._text import fail
 
@@ -43,18 +43,30 @@ def read_long(grid: Grid) -> Read:
     check_pairs(grid, rows * len(names) + columns, codes[:, item], labels)
     values = np.full((len(row_of), len(names)), np.nan)
     values[rows, columns] = grid.values[:, value]
-    counted = are_counted(values)
-    if grid.declared.best is None and not counted:
-        options = [(text, {"best": o["best"]}) for text, o in CHOICES]
-        grid.refuse("the numbers of a ranking are not a permutation", options)
+    if grid.declared.best is None:
+        name = grid.names[value] if grid.headed else ""
+        refuse_unclear(grid, name, values)
     layout = "ranks" if grid.declared.best is None else "scores"
     empty = int(np.isnan(grid.values[:, value]).sum())
-    form = f"long table of {grid.names[ranking]}, {grid.names[item]}, {grid.names[value]}"
+    parts = zip(("ranking", "item", "number"), (ranking, item, value), strict=True)
+    form = "long table: " + ", ".join(f"{what} {grid.names[column]}" for what, column in parts)
     matrix = Matrix(layout, values, items, [], empty, grid.declared.id_columns, form)
     return Read(from_matrix(grid, matrix).rankings, np.array([], dtype=np.intp))
 
 
-CHOICES = [("the highest number is best", HIGH), ("the lowest number is best", LOW)]
+def refuse_unclear(grid: Grid, name: str, values: NDArray[np.float64]) -> None:
+    """Refuse numbers that are not certainly ranks: by the name of their column, and by counting."""
+    problem = "the numbers of a ranking are not a permutation"
+    if name.lower() not in RANK_WORDS:
+        shown = f"column {name!r}" if name else "the third column"
+        problem = f"{shown} may contain ranks or scores"
+    elif are_counted(values):
+        return
+    choices: Choices = [
+        ("the highest number is best (ratings)", {"best": "high"}),
+        ("the lowest number is best (ranks, p-values)", {"best": "low"}),
+    ]
+    grid.refuse(problem, choices)
 
 
 def roles(grid: Grid) -> tuple[int, int, int]:
@@ -65,9 +77,14 @@ def roles(grid: Grid) -> tuple[int, int, int]:
     """
     words = [name.lower() for name in grid.names] if grid.headed else [""] * 3
     numbers = grid.of_kind("number")
+    items = [c for c, word in enumerate(words) if names_item(word)]
     tests = (
-        [c for c, word in enumerate(words) if word in RANKING_WORDS or is_id(grid.names[c])],
-        [c for c, word in enumerate(words) if word in ITEM_WORDS],
+        [
+            c
+            for c, word in enumerate(words)
+            if c not in items and (word in RANKING_WORDS or is_id(grid.names[c]))
+        ],
+        items,
         [c for c, word in enumerate(words) if word in VALUE_WORDS and c in numbers],
     )
     found = [some[0] if len(some) == 1 else None for some in tests]

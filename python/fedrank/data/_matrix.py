@@ -67,6 +67,7 @@ def from_matrix(grid: Grid, matrix: Matrix) -> Read:
     if matrix.layout == "ranks" and base is None:
         check_ranks(grid, matrix)
     notes = [
+        grid.blank,
         Note(blank, "empty ranking", "{} left out"),
         Note(
             matrix.empty - blank * values.shape[1],
@@ -85,7 +86,7 @@ def from_matrix(grid: Grid, matrix: Matrix) -> Read:
         how=f"{how}; {matrix.form}" if matrix.form else how,
         skipped=matrix.skipped,
         notes=tuple(note for note in notes if note.count > 0),
-        permuted=base is not None,
+        ranklike=matrix.layout == "ranks" or are_ranklike(values),
     )
     scores = np.ascontiguousarray(-values if best == "low" else values)
     levels = PartialRankings.from_scores(scores).ranks
@@ -124,6 +125,35 @@ def perm_base(values: NDArray[np.float64]) -> int | None:
         return None
     counted = np.arange(values.shape[1]) + base
     return int(base) if (np.sort(values, axis=1) == counted).all() else None
+
+
+def are_ranklike(values: NDArray[np.float64]) -> bool:
+    """Return whether every row is a ranking from 0 or 1: of competitions, dense, or of mid-ranks.
+
+    Examples
+    --------
+    >>> are_ranklike(np.array([[1.0, 1.0, 3.0], [2.0, 1.0, 1.0], [2.5, 2.5, 1.0]]))
+    True
+    >>> are_ranklike(np.array([[1.0, 2.0, 4.0]]))
+    False
+    """
+    if not are_ranks(np.nan_to_num(values)) or np.nanmax(values) > values.shape[1]:
+        return False
+    ordered = np.sort(values, axis=1)  # NaN last, and unlike any other
+    known = ~np.isnan(ordered)
+    place = np.broadcast_to(np.arange(ordered.shape[1]), ordered.shape)
+    new = ordered[:, 1:] != ordered[:, :-1]
+    edge = np.ones((len(ordered), 1), dtype=bool)
+    first = np.maximum.accumulate(np.where(np.hstack([edge, new]), place, 0), axis=1)
+    ends = np.where(np.hstack([new, edge]), place, place.shape[1])
+    last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    dense = np.cumsum(np.hstack([~edge, new]), axis=1)
+    fits = [
+        (~known | (ordered - levels == base)).all(axis=1)
+        for levels in (first, dense, (first + last) / 2)
+        for base in (0, 1)
+    ]
+    return bool(np.any(fits, axis=0).all())
 
 
 def are_ranks(values: NDArray[np.float64]) -> bool:

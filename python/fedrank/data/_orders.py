@@ -46,7 +46,7 @@ def read_orders(grid: Grid) -> Read:
         kind="orders",
         how=f"orders, best first{REORDERED if moved else ''}",
         skipped=declared.id_columns,
-        notes=(blank,) if blank.count else (),
+        notes=tuple(note for note in (grid.blank, blank) if note.count),
     )
     return Read(from_levels(levels[rows], items, source), rows)
 

@@ -10,7 +10,14 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._words import are_long, are_positions, are_scores, is_id
+from fedrank._words import (
+    are_long,
+    are_positions,
+    are_scores,
+    is_number_id,
+    names_item,
+    names_ranking,
+)
 from fedrank.data._grid import Choices, Grid
 from fedrank.data._header import refuse_one_column
 from fedrank.data._matrix import HIGH, LOW, Matrix, are_ranks, number_choices, perm_base
@@ -23,13 +30,19 @@ LONG: tuple[str, dict[str, Any]] = ("one row per ranking and item", {"layout": "
 MIN_COUNTED_ROWS = 3  # rows from which different whole numbers may number them
 
 
-def recognise(grid: Grid) -> Matrix:
-    """Find the ranks or scores of a table whose header and declared ids are separated."""
+def recognise(grid: Grid, labels: tuple[str, ...] | None) -> Matrix:
+    """Find the ranks or scores of a table whose header and declared ids are separated.
+
+    ``labels`` are the cells of the first declared id; they name the items in rows, if no column of
+    texts does.
+    """
     refuse_texts(grid)
     names = names_column(grid)
     numbers = [c for c in range(len(grid.names)) if c != names]
     if not numbers or (len(numbers) == 1 and names is None and grid.declared.layout is None):
         refuse_one_column(grid)
+    if names is None and grid.declared.items_in is None and not too_large(grid, numbers).all():
+        refuse_large(grid, numbers, "columns")
     refuse_ids(grid, numbers)
     if names is None:
         refuse_bare(grid, numbers)
@@ -39,16 +52,21 @@ def recognise(grid: Grid) -> Matrix:
     side = settled or side_of(grid, names, values)
     if settled and grid.declared.layout is None:
         check_side(grid, names, values)
+    refuse_large(grid, numbers, side)
     if side == "columns":
         refuse_bare(grid, numbers)
         if grid.declared.items_in is None and names is None:
             refuse_counted(grid, numbers)
-    return matrix_of(grid, names, numbers, side)
+    elif names is None and labels is None:
+        refuse_rising(grid, numbers)
+    return matrix_of(grid, names, numbers, side, labels)
 
 
-def matrix_of(grid: Grid, names: int | None, numbers: list[int], side: str) -> Matrix:
+def matrix_of(
+    grid: Grid, names: int | None, numbers: list[int], side: str, labels: tuple[str, ...] | None
+) -> Matrix:
     """Return the matrix of a table whose reading is settled."""
-    layout = grid.declared.layout or "ranks"
+    layout, ids = grid.declared.layout or "ranks", grid.declared.id_columns
     values = grid.values[:, numbers]
     empty = int(np.isnan(values).sum())
     columns = [grid.names[column] for column in numbers]
@@ -56,13 +74,16 @@ def matrix_of(grid: Grid, names: int | None, numbers: list[int], side: str) -> M
         skipped = () if names is None else (grid.names[names] or "without a name",)
         items = tuple(columns) if grid.headed else None
         check_labels(grid, items, "column")
-        return Matrix(layout, values, items, grid.lines, empty, skipped)
-    rows = None
+        return Matrix(layout, values, items, grid.lines, empty, (*ids, *skipped))
+    form = "items in rows"
     if names is not None:
-        rows = tuple(grid.text(row, names) for row in range(len(grid.lines)))
-        check_labels(grid, rows, "row")
+        labels = tuple(grid.text(row, names) for row in range(len(grid.lines)))
+    elif labels is not None:
+        form += f", named by column {ids[0]}"
+        ids = ids[1:]
+    check_labels(grid, labels, "row")
     turned = np.ascontiguousarray(values.T)
-    return Matrix(layout, turned, rows, [], empty, form="items in rows")
+    return Matrix(layout, turned, labels, [], empty, ids, form)
 
 
 def names_column(grid: Grid) -> int | None:
@@ -74,7 +95,9 @@ def names_column(grid: Grid) -> int | None:
 def side_of(grid: Grid, names: int | None, values: NDArray[np.float64]) -> str:
     """Return where the items are, "rows" or "columns", if it is certain."""
     layout = grid.declared.layout
-    if layout == "scores" and names is None:
+    # An id such as a gene's may name the items in rows.
+    items = any(map(names_item, grid.declared.id_columns))
+    if layout == "scores" and names is None and not items:
         return "columns"
     across, down = perm_base(values) is not None, perm_base(values.T) is not None
     if names is not None and down:
@@ -83,7 +106,7 @@ def side_of(grid: Grid, names: int | None, values: NDArray[np.float64]) -> str:
     if layout != "scores":
         if across != down and (across or names is not None):
             return "columns" if across else "rows"
-        if layout is not None and names is None and not down:
+        if layout is not None and names is None and not down and not items:
             return "columns"
         if layout is None and not down:
             refuse_numbers(grid, names, values)
@@ -92,7 +115,8 @@ def side_of(grid: Grid, names: int | None, values: NDArray[np.float64]) -> str:
 
 def refuse_sides(grid: Grid, names: int | None, across: bool, down: bool) -> NoReturn:
     """Refuse a table whose items may be in the rows or in the columns."""
-    name = "" if names is None else grid.names[names]
+    ids = grid.declared.id_columns
+    name = next(iter(ids), "") if names is None else grid.names[names]
     shown = repr(name) if name else "1, which has no name,"
     problem = f"column {shown} may name the items, or the rankings"
     options: dict[str, Any] = {}
@@ -117,14 +141,13 @@ def sides_of(grid: Grid, names: int | None, both: bool = False) -> Choices:
     if grid.declared.items_in is not None:
         where = {"columns": "one ranking per row", "rows": "one ranking per column"}
         return [(where[grid.declared.items_in], {"items_in": grid.declared.items_in})]
-    if grid.declared.by is not None or (names is None and not both):
+    ids = grid.declared.id_columns
+    named = names is None and bool(ids) and not any(map(names_ranking, ids))
+    if grid.declared.by is not None or (names is None and not both and not named):
         return [("one ranking per row", {})]
-    rows = {"items_in": "rows"}
-    if names is None or not grid.names[names]:
-        columns: dict[str, Any] = {"items_in": "columns"}
-    else:
-        columns = {"id_columns": [*grid.declared.id_columns, grid.names[names]]}
-    return [("one ranking per row", columns), ("one ranking per column", rows)]
+    across = "one ranking per row"
+    down = "one ranking per column" + (f", column {ids[0]} names the items" if named else "")
+    return [(across, {"items_in": "columns"}), (down, {"items_in": "rows"})]
 
 
 def extra_columns(values: NDArray[np.float64]) -> list[int]:
@@ -182,6 +205,19 @@ def refuse_texts(grid: Grid) -> None:
     ids = [*grid.declared.id_columns, grid.names[column]]
     name = grid.names[column]
     remedy = "correct the cell, or leave it empty"
+    if (
+        grid.headed
+        and name
+        and (column == 0 or is_number_id(name))
+        and grid.kinds[column] != "text"
+    ):
+        grid.refuse(
+            f"column {name!r} contains numbers and texts, such as {word!r}",
+            skipping(grid, [name]),
+            remedy="if it is an item, correct the cell, or leave it empty",
+            line=grid.lines[row],
+            value=word,
+        )
     if grid.kinds[column] == "text" and grid.headed and name:
         long: Choices = [LONG] if len(grid.names) == 3 else []
         grid.refuse(
@@ -214,7 +250,7 @@ def refuse_ids(grid: Grid, numbers: Sequence[int]) -> None:
     """Refuse a column of numbers whose name says that it numbers or names the rows."""
     if not grid.headed:
         return
-    ids = [grid.names[column] for column in numbers if is_id(grid.names[column])]
+    ids = [grid.names[column] for column in numbers if is_number_id(grid.names[column])]
     if ids:
         shown = ", ".join(map(repr, ids))
         word = "column" if len(ids) == 1 else "columns"
@@ -227,8 +263,10 @@ def refuse_ids(grid: Grid, numbers: Sequence[int]) -> None:
 
 
 def skipping(grid: Grid, ids: list[str]) -> Choices:
-    """Return the choice to skip some columns."""
-    text = f"{'column' if len(ids) == 1 else 'columns'} {', '.join(ids)} skipped"
+    """Return the choice that some columns are no items."""
+    text = f"column {ids[0]} is no item"
+    if len(ids) > 1:
+        text = f"columns {', '.join(ids)} are no items"
     return [(text, {"id_columns": [*grid.declared.id_columns, *ids]})]
 
 
@@ -301,6 +339,54 @@ def are_different(column: NDArray[np.float64]) -> bool:
     (True, False)
     """
     return bool((column == np.floor(column)).all()) and len(np.unique(column)) == len(column)
+
+
+def too_large(grid: Grid, numbers: list[int]) -> NDArray[np.bool_]:
+    """Return which columns have a number that is larger than the number of columns."""
+    large: NDArray[np.bool_] = np.nan_to_num(grid.values[:, numbers]) > len(numbers)
+    return np.asarray(large.any(axis=0))
+
+
+def refuse_large(grid: Grid, numbers: list[int], side: str) -> None:
+    """Refuse a rank that is larger than the number of items: its column may be an id."""
+    values = grid.values[:, numbers]
+    n = values.shape[1] if side == "columns" else values.shape[0]
+    large = np.nan_to_num(values) > n
+    wrong = large.any(axis=0)
+    if grid.declared.layout != "ranks" or not wrong.any():
+        return
+    if grid.declared.items_in == "columns" or (side == "rows" and wrong.all()):
+        return  # ranks in a longer list
+    row, place = divmod(int(np.flatnonzero(large)[0]), len(numbers))
+    choices: Choices = []
+    remedy = None
+    if grid.headed and not wrong.all():
+        choices += skipping(grid, [grid.names[numbers[c]] for c in np.flatnonzero(wrong)])
+    if side == "columns":
+        longer = "the ranks are from a longer list, one ranking per row"
+        choices.append((longer, {"items_in": "columns"}))
+    else:
+        remedy = "if it is a ranking, rank the items of the table anew"
+    value = float(values[row, place])
+    grid.refuse(
+        f"{value:g} in column {grid.names[numbers[place]]}: ranks of {n} items cannot exceed {n}",
+        choices,
+        remedy=remedy,
+        line=grid.lines[row],
+        value=value,
+    )
+
+
+def refuse_rising(grid: Grid, numbers: list[int]) -> None:
+    """Refuse a first column that may number items in rows which have no names."""
+    first = grid.values[:, numbers[0]]
+    if len(numbers) > 1 and len(first) > 1 and bool((np.diff(first) > 0).all()):
+        name = grid.names[numbers[0]]
+        grid.refuse(
+            f"column {name!r} may number the rows",
+            [(f"column {name} names the items", {"id_columns": [name]})],
+            remedy="if it is a ranking, put a column of item names first",
+        )
 
 
 def check_labels(grid: Grid, labels: tuple[str, ...] | None, what: str) -> None:

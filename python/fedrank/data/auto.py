@@ -10,7 +10,7 @@ from fedrank._progress import show as show_progress
 from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
-from fedrank.data._cells import SHEETS, csv_rows, is_comment, sheet_rows
+from fedrank.data._cells import PARQUET, SHEETS, csv_rows, is_comment, sheet_rows
 from fedrank.data._grid import number, show
 from fedrank.data._options import TABLES, USERS, Declared, layout_of
 from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
@@ -25,7 +25,7 @@ from fedrank.rankings.partial import AnyRankings
 
 SUFFIXES = {
     **dict.fromkeys([f".{kind}" for kind in (*preflib.KINDS, "cat")], "preflib"),
-    **dict.fromkeys(tables.PARQUET, "table"),
+    **dict.fromkeys(PARQUET, "table"),
     ".blt": "ballots",
     ".order": "sushi",
     ".zip": "jester",

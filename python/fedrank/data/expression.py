@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fedrank._random import RNG
 from fedrank.data._blocks import Blocks, by_scores
-from fedrank.data._cells import Row, first_repeat, first_row, numbers, table_rows
+from fedrank.data._cells import Filled, Row, first_repeat, first_row, numbers, table_rows
 from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import Rankings
@@ -85,7 +85,8 @@ def rank_genes(
     wanted = None if genes is None else gene_list(genes)
     blocks, tied = Blocks(path, by_scores(ties, rng)), 0
     names: list[str] = []
-    corner, columns, rows = split_header(path, lines)
+    filled = Filled(lines)
+    corner, columns, rows = split_header(path, filled)
     side = genes_in or (side_by_corner(path, corner) if wanted is None else None)
     if side == "columns" or (wanted is not None and not side and set(wanted) <= set(columns)):
         # A row is a sample, and is ranked as it is read.
@@ -110,14 +111,14 @@ def rank_genes(
         for values in matrix:
             tied += has_ties(values[chosen])
             blocks.add(values[chosen])
-    broken = Note(tied, "ranking", TIES.get(ties, ""))
+    notes = (filled.note(), Note(tied, "ranking", TIES.get(ties, "")))
     source = Source(
         files=(str(shown_name(path)),),
         rankings=blocks.rows,
         items=len(wanted),
         kind="scores",
         how="expression, highest best",
-        notes=(broken,) if tied else (),
+        notes=tuple(note for note in notes if note.count),
     )
     return Rankings._trusted(blocks.ranks(), tuple(wanted), source)
 
@@ -214,7 +215,7 @@ def gene_list(genes: PathLike | Iterable[str]) -> list[str]:
             raise InputError("genes must name at least one gene")
         return names
     with table_rows(genes) as rows:
-        table = [cells for _, cells in rows]
+        table = [cells for _, cells in Filled(rows)]
     if not table:
         fail(genes, None, "the file contains no gene")
     header = [cell.lower() for cell in table[0]]

@@ -50,6 +50,8 @@ class Grouped:
         The number of each party, in order of first appearance; filled in by `rows`.
     owners : list of int
         The number of the party of each row that counts; filled in by `rows`.
+    blank : int
+        Number of rows that are blank but for the party; ``counts`` of `rows` counts them itself.
     """
 
     def __init__(self, path: PathLike, by: str, lines: Iterator[Row]) -> None:
@@ -70,6 +72,7 @@ class Grouped:
         self.lines = chain([first], lines)
         self.parties: dict[str, int] = {}
         self.owners: list[int] = []
+        self.blank = 0
 
     def others(self, cells: list[Any]) -> list[Any]:
         """Return the cells of a row without the party's."""
@@ -80,6 +83,9 @@ class Grouped:
         yield 1, self.header
         for line, cells in self.lines:
             party = cell_text(cells[self.column]) if self.column < len(cells) else ""
+            row = (line, self.others(cells))
+            if not any(map(cell_text, row[1])) and self.is_blank(row, party, counts):
+                continue
             if not party:
                 fail(
                     self.path,
@@ -88,10 +94,18 @@ class Grouped:
                     remedy="enter the name of the party",
                 )
             number = self.parties.setdefault(party, len(self.parties))
-            row = (line, self.others(cells))
             if counts is None or counts(row):
                 self.owners.append(number)
                 yield row
+
+    def is_blank(self, row: Row, party: str, counts: Callable[[Row], object] | None) -> bool:
+        """Leave out a blank row, and count it; its party is known, if it is named."""
+        if counts is not None and counts(row):
+            return False
+        self.blank += counts is None
+        if party:
+            self.parties.setdefault(party, len(self.parties))
+        return True
 
 
 def read_groups(
@@ -198,7 +212,8 @@ def by_party(
     source = rankings.source
     if source is not None:
         how = f"{source.how}; column {table.by.strip()} names the clients"
-        notes = (*source.notes, empty) if empty.count else source.notes
+        blank = Note(table.blank, "blank row", "{} left out")
+        notes = (*source.notes, *(note for note in (blank, empty) if note.count))
         source = replace(source, how=how, notes=notes)
     whole = type(rankings)._trusted(rankings.ranks, rankings.item_labels, source)
     return {party: whole[parts[party]] for party in names if parts[party].size}

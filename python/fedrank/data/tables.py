@@ -8,7 +8,8 @@ from typing import Any, Literal, overload
 
 from fedrank._progress import Progress
 from fedrank._random import RNG
-from fedrank.data._cells import Row, cell_text, need, table_rows
+from fedrank._words import are_long, is_position
+from fedrank.data._cells import PARQUET, Row, cell_text, comma_separated, need, table_rows
 from fedrank.data._grid import Choices, Grid, load
 from fedrank.data._header import named, with_corner, with_header
 from fedrank.data._long import read_long
@@ -21,7 +22,6 @@ from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings, PartialRankings
 
-PARQUET = (".parquet", ".pq")
 REST_UNITS = 8  # time per byte of recognising and ranking, if that of parsing is `PARSE_UNITS`
 MAX_QUESTIONS = 3  # questions that follow each other about one table
 
@@ -80,9 +80,11 @@ def read_table(
         ties. Scores: one number per item. Orders: labels or item numbers, best first. Long: three
         columns, for the ranking, the item, and its rank or score.
     best : {"low", "high"}, optional
-        Whether the lowest or the highest number is best. Scores need it. Alone, it means scores.
+        Whether the lowest or the highest number is best. Scores need it, and long tables unless
+        the column of numbers is called rank, place or position. Alone, it means scores.
     id_columns : str or sequence of str
-        Columns that are no items. Without a header, their numbers from 1.
+        Columns that are no items. Without a header, their numbers from 1. If the items are in rows
+        and no column of texts names them, the first of these columns does.
     items_in : {"rows", "columns"}, optional
         Whether the items are in the rows or in the columns.
     header : bool, optional
@@ -160,7 +162,20 @@ def read_rows(path: PathLike, rows: Iterator[Row], declared: Declared) -> Read:
     try:
         return read_grid(grid)
     except InputError as error:
-        error.choices = working(grid, error.choices)
+        choices = working(grid, error.choices)
+        if choices or not error.choices:
+            decimals = [choice for choice in choices if choice[1].get("decimal") == ","]
+            if decimals and comma_separated(path):  # then it is no decimal sign
+                choices = [choice for choice in choices if choice not in decimals]
+            error.choices = choices
+            raise
+        first = error.choices[0][1]
+    # Whatever is chosen, the table is broken: say where.
+    chosen = replace(Declared(**first), by=grid.declared.by)
+    try:
+        return read_grid(grid.declare(chosen))
+    except InputError as error:
+        error.choices = []
         raise
 
 
@@ -169,16 +184,24 @@ def read_grid(grid: Grid) -> Read:
     declared = grid.declared
     if declared.layout == "orders" or (declared.layout is None and has_texts(grid)):
         return read_orders(grid)
-    grid = with_header(grid).without(declared.id_columns)
+    whole = with_header(grid)
+    grid = whole.without(declared.id_columns)
     if declared.layout == "long":
         return read_long(grid)
     if declared.layout == "scores" and declared.best is None:
         refuse_scores(grid)
     with Progress("ranking", 2) as progress:
-        matrix = recognise(grid)
+        matrix = recognise(grid, row_labels(whole))
         progress.advance()
-        skipped = (*declared.id_columns, *matrix.skipped)
-        return from_matrix(grid, replace(matrix, skipped=skipped))
+        return from_matrix(grid, matrix)
+
+
+def row_labels(grid: Grid) -> tuple[str, ...] | None:
+    """Return the cells of the first column that is declared as an id; None if there is none."""
+    if not grid.declared.id_columns:
+        return None
+    column = grid.names.index(grid.declared.id_columns[0])
+    return tuple(grid.text(row, column) for row in range(len(grid.lines)))
 
 
 def working(grid: Grid, choices: Choices, depth: int = MAX_QUESTIONS) -> Choices:
@@ -225,12 +248,14 @@ def refuse_mixture(grid: Grid) -> None:
     words = [grid.names[column] for column in grid.of_kind("text")]
     numbers = [grid.names[column] for column in grid.of_kind("number")]
     choices: Choices = []
-    if len(numbers) > 1 or len(grid.names) > 3:
+    if not are_long(grid.names):
         orders = {"layout": "orders", "id_columns": declared + numbers}
-        choices.append(("orders of labels, best first", orders))
+        word = "column" if len(numbers) == 1 else "columns"
+        text = f"orders of labels, best first; {word} {', '.join(numbers)} skipped"
+        choices.append((text, orders))
     if len(numbers) > 1:
         choices.append(("one number per item", {"id_columns": declared + words}))
-    if len(grid.names) == 3:
+    if len(grid.names) == 3 and not all(map(is_position, words)):
         choices.append(LONG)
     grid.refuse("some columns contain texts, and others numbers", choices)
 

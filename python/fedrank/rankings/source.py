@@ -57,8 +57,8 @@ class Source:
         What was left out or changed, counted.
     completed : int
         Number of rankings whose ties and gaps were ordered at random.
-    permuted : bool
-        Whether all numbers were permutations, as those of ranks are.
+    ranklike : bool
+        Whether the numbers of every ranking look like ranks, also if some are tied.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Source:
     skipped: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     completed: int = 0
-    permuted: bool = False
+    ranklike: bool = False
 
     def __str__(self) -> str:
         parts = [self.how]
@@ -160,7 +160,7 @@ class Source:
             skipped=unique(column for source in files for column in source.skipped),
             notes=tuple(Note(count, *words) for words, count in notes.items()),
             completed=sum(files.values()),
-            permuted=all(source.permuted for source in files),
+            ranklike=all(source.ranklike for source in files),
         )
 
 
