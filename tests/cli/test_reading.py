@@ -127,7 +127,8 @@ def test_a_split_file_is_said_once():
         "1 ranking of users without a region left out)"
     )
     found = federate(SAMPLES / "cvr.csv", "--by", "Precinct", "--min-survivors", "1")
-    assert "column Precinct names the clients; 1 blank ballot left out" in found["source"]
+    assert "column Precinct names the clients; columns Cast Vote Record, " in found["source"]
+    assert "Three skipped; 1 blank ballot left out; " in found["source"]
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,10 @@ from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings, PartialRankings
-from fedrank.rankings.source import Note, Source
+from fedrank.rankings.source import Note, Source, counted
 
 BLOCK_CELLS = 1 << 17  # cells ranked at a time
+MAX_NAMED_COLUMNS = 4  # ignored columns that the source names; more are counted
 MAX_CELLS = 2**28  # cells of expanded ballots: 1 GiB of ranks
 
 
@@ -138,6 +139,8 @@ class Ballots:
     blank, overvotes, repeats : int
         Number of blank ballots that were left out, and of choices that were dropped; the readers
         count them.
+    ignored : list of str
+        Columns that are no choices.
     """
 
     def __init__(self, path: PathLike, kind: str, complete: bool, rng: RNG) -> None:
@@ -148,6 +151,7 @@ class Ballots:
         self.total = 0
         self.completed = 0
         self.blank = self.overvotes = self.repeats = 0
+        self.ignored: list[str] = []
 
     def add(self, scores: NDArray[np.float64], count: int = 1) -> None:
         """Add a line that counts for ``count`` ballots."""
@@ -178,12 +182,15 @@ class Ballots:
             Note(self.overvotes, "overvote", "{} dropped"),
             Note(self.repeats, "repeated choice", "{} dropped"),
         )
+        few = len(self.ignored) <= MAX_NAMED_COLUMNS
+        many = "" if few else f"; {counted(len(self.ignored), 'other column')} skipped"
         source = Source(
             files=(str(shown_name(self.path)),),
             rankings=self.total,
             items=len(items),
             kind=self.kind,
-            how=f"{self.kind}, best first",
+            how=f"{self.kind}, best first{many}",
+            skipped=tuple(self.ignored) if few else (),
             notes=tuple(note for note in notes if note.count),
             completed=self.completed,
         )

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from fedrank import _core
 from fedrank._random import RNG
 from fedrank._validation import as_array, as_list, check_items, few, plural, read_only, whole
-from fedrank.exceptions import InputError
+from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.source import Note, Source
 
 if TYPE_CHECKING:
@@ -139,7 +139,9 @@ class Labelled:
         if missing or extra:
             lists = (("missing", missing), ("extra", extra))
             differences = [f"{word}: {few(some)}" for word, some in lists if some]
-            raise InputError("the labels differ; " + "; ".join(differences))
+            raise InputError(
+                "the labels differ; " + "; ".join(differences), remedy=Remedy.COMMON_ITEMS
+            )
         labels = check_items(labels, self.n)
         index = {label: i for i, label in enumerate(self._items)}
         columns = [index[label] for label in labels]
