@@ -8,7 +8,7 @@ from fedrank import Borda, Kemeny, Study
 from fedrank.agent import Agent, Code, Config, Policy, RefusalError, preview, read_config
 from fedrank.transport import Step
 from helpers.agents import LABELS, RANKS, ROSTER, STUDY, configured, not_answered
-from helpers.command import run, write_ranks
+from helpers.command import in_one_terminal, run, visible, write_ranks
 from helpers.readings import CASES
 
 PARTIAL = Study(Borda(4, 4, partial=True), LABELS, ROSTER)
@@ -83,6 +83,26 @@ def test_the_options_are_written_read_and_used(tmp_path):
     (tmp_path / "plain").mkdir()
     plain = configured(tmp_path / "plain")
     assert preview(read, STUDY).message.tolist() == preview(plain, STUDY).message.tolist()
+
+
+def test_in_a_terminal_too_a_preview_says_what_was_read_or_is_refused(tmp_path):
+    votes, study, config = (tmp_path / name for name in ("votes.csv", "study.json", "agent.toml"))
+    votes.write_text("".join(f"{','.join(map(str, row))}\n" for row in [LABELS, *RANKS[1]]))
+    study.write_text(STUDY.to_json())
+    where = ["--config", config]
+    made, shown = in_one_terminal(
+        ["agent", "new", study, "--name", "east", "--rankings", votes, *where],
+        ["agent", "preview", study, *where],
+        width=200,
+    )
+    line = "votes.csv: 12 rankings of 4 items (ranks, 0 = best)"
+    assert (made[0], visible(made[1])[0]) == (0, line)
+    assert (shown[0], visible(shown[1])[0]) == (0, line)
+    with config.open("a") as file:
+        file.write('\n[reading]\nlayout = "ranks"\nbest = "high"\n')
+    ((code, text),) = in_one_terminal(["agent", "preview", study, *where], width=200)
+    assert code == 2
+    assert visible(text)[0].startswith("fedrank: the rankings kept for the study were read other")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fedrank.cli._reading import as_flags
-from helpers.command import in_terminal, refused, run, visible, write_ranks
+from helpers.command import in_one_terminal, in_terminal, refused, run, visible, write_ranks
 from helpers.paths import SAMPLES
 from helpers.readings import CASES
 
@@ -63,20 +63,21 @@ def test_piped_the_command_refuses_or_says_what_it_read(case):
     assert any(sorted(flags) == sorted(words) or set(flags) <= set(words) for words in offered)
 
 
-@pytest.mark.parametrize("name", ["numeric-ids", "tied-ranks", "p-values", "text-ids"])
-def test_in_a_terminal_the_command_refuses_or_says_what_it_read(tmp_path, name):
-    (one,) = (case for case in CASES if case.name == name)
-    file = tmp_path / "votes.csv"
-    file.write_text(one.text)
-    code, shown = in_terminal("aggregate", file, width=200)
-    lines = visible(shown)
-    if one.certain:
-        assert (code, lines[0].split(": ")[0]) == (0, "votes.csv")
-        return
-    assert code == 2
-    assert any(line.startswith("fedrank: ") for line in lines)
-    assert "  line 1: " in "\n".join(lines)
-    assert any(line.startswith("  --") for line in lines)
+def test_in_a_terminal_the_command_refuses_or_says_what_it_read(tmp_path):
+    files = [tmp_path / one.name / "votes.csv" for one in CASES]
+    for one, file in zip(CASES, files, strict=True):
+        file.parent.mkdir()
+        file.write_text(one.text)
+    shown = in_one_terminal(*(["aggregate", file] for file in files), width=200)
+    for one, (code, text) in zip(CASES, shown, strict=True):
+        lines = visible(text)
+        if one.certain:
+            assert (code, lines[0].split(": ")[0]) == (0, "votes.csv"), one.name
+            continue
+        assert code == 2, one.name
+        assert any(line.startswith("fedrank: ") for line in lines)
+        assert "  line 1: " in "\n".join(lines)
+        assert any(line.startswith("  --") for line in lines)
 
 
 def test_the_source_is_folded_at_the_width_of_the_terminal(tmp_path):
@@ -127,7 +128,8 @@ def test_a_split_file_is_said_once():
         "1 ranking of users without a region left out)"
     )
     found = federate(SAMPLES / "cvr.csv", "--by", "Precinct", "--min-survivors", "1")
-    assert "column Precinct names the clients; 1 blank ballot left out" in found["source"]
+    assert "column Precinct names the clients; columns Cast Vote Record, " in found["source"]
+    assert "Three skipped; 1 blank ballot left out; " in found["source"]
 
 
 @pytest.mark.parametrize(

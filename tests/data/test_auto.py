@@ -79,6 +79,28 @@ def test_read_knows_every_sample_that_is_certain(name, shape):
     assert data.read(str(SAMPLES / name), complete=True, rng=1).ranks.shape == shape
 
 
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [
+        ("gene,s1,s2\nA,0.5,2\nB,7,2.5\n", [{}]),
+        ("sample,A,B\ns1,0.5,2\ns2,7,2.5\n", [{}]),
+        ("x,A,B\ns1,0.5,2\ns2,7,2.5\n", [{"genes_in": "rows"}, {"genes_in": "columns"}]),
+        ("gene,s1,s2\nA,1,1\nB,1,2\n", []),  # tied ranks
+        ("a,b\n0.5,2\n", []),
+        ("gene,s1,s2\nA,0.5,\nB,7,2.5\n", []),  # an empty cell is no expression
+    ],
+)
+def test_expression_is_offered_for_scores_beside_names(write, text, offered):
+    path = write("t.csv", text)
+    with pytest.raises(InputError) as caught:
+        data.read(path)
+    chosen = [options for _, options in caught.value.choices]
+    found = [options for options in chosen if options.get("layout") == "expression"]
+    assert found == [{"layout": "expression"} | options for options in offered]
+    for options in found:
+        data.read(path, **options)
+
+
 @pytest.mark.parametrize("name", ["expression.tsv", "expression_by_gene.csv.gz", "scores.tsv"])
 def test_read_guesses_no_scores(name):
     with pytest.raises(InputError, match="not certainly ranks") as caught:

@@ -47,6 +47,14 @@ def test_records_without_choices_are_refused(write):
         data.read_ballots(write("v.csv", "rank1,rank2\nAnn,Bob\nAnn\n"))
 
 
+def test_columns_that_are_no_choices_are_named_or_counted(write):
+    few = write("v.csv", "id,precinct,rank1,rank2\n1,x,ann,bob\n")
+    assert "(ballots, best first; columns id, precinct skipped)" in str(data.read(few).source)
+    names = ",".join(f"c{i}" for i in range(9))
+    many = write("v.csv", f"{names},rank1,rank2\n{names},ann,bob\n")
+    assert "(ballots, best first; 9 other columns skipped)" in str(data.read(many).source)
+
+
 def test_rows_without_any_cell_are_blank_ballots(write):
     path = write("v.csv", "choice1,choice2\nann,bob\n,\n\nbob,ann\n")
     assert "(ballots, best first; 1 blank ballot left out)" in str(data.read(path).source)
@@ -67,7 +75,8 @@ def test_profile_counts_ties_and_blanks():
 def test_what_is_dropped_from_ballots_is_counted():
     records = str(data.read_ballots(SAMPLES / "cvr.csv").source)
     assert records == (
-        "cvr.csv: 4 rankings of 3 items (ballots, best first; 1 blank ballot left out; "
+        "cvr.csv: 4 rankings of 3 items (ballots, best first; 5 other columns skipped; "
+        "1 blank ballot left out; "
         "2 overvotes dropped; 2 repeated choices dropped)"
     )
     profile = str(data.read_ballots(SAMPLES / "profile.csv", complete=True, rng=1).source)

@@ -39,15 +39,18 @@ def test_a_file_is_refused_unless_it_is_certain(write, case):
     lines = case.text.splitlines()
     assert [line.partition(": ")[0] for line in error.shown] == ["line 1", "line 2"]
     assert lines[0].replace(",", ", ").replace(";", ", ") in str(error)
-    # Every choice that is offered works, and one of them is right.
+    # Every choice works, none makes an id an item without a word, and one of them is right.
     read = [data.read(path, **options) for _, options in error.choices]
-    labelled = [votes for votes in read if same_labels(votes, case)]
-    right = [votes for votes in labelled if same_orders(votes, case.orders)]
-    assert right
+    for votes, (meaning, _) in zip(read, error.choices, strict=True):
+        said = meaning.endswith("it is an item like the others")
+        assert said or not ids_of(case) & set(map(str, votes.items))
+    assert any(
+        same_orders(votes, case.orders) for votes in read if set(votes.items) == labels_of(case)
+    )
 
 
-def same_labels(votes, case):
-    return set(votes.items) == {
+def labels_of(case):
+    return {
         label
         for order in case.orders
         for each in order
@@ -55,9 +58,13 @@ def same_labels(votes, case):
     }
 
 
+def ids_of(case):
+    """Return the columns that are certainly no items."""
+    return set(case.options.get("id_columns", ())) | {"patient", "gene", "runner", "voter"}
+
+
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_no_option_alone_makes_an_id_an_item(write, case):
-    ids = set(case.options.get("id_columns", ())) | {"patient", "gene", "runner", "voter"}
     path = write("votes.csv", case.text)
     layouts = (None, "ranks", "scores", "orders", "long")
     for layout, best, header in product(layouts, (None, "low", "high"), (None, True)):
@@ -65,7 +72,7 @@ def test_no_option_alone_makes_an_id_an_item(write, case):
             votes = data.read(path, layout=layout, best=best, header=header)
         except InputError:
             continue
-        assert not ids & set(map(str, votes.items))
+        assert not ids_of(case) & set(map(str, votes.items))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +142,17 @@ def test_what_can_be_read_in_two_ways_is_refused_with_choices_that_work(
 # --- any ranking, written in any layout, is read back the same or refused ---
 
 LABELS = ["ann", "bob", "cy", "dee", "eve"]
-NAMES = st.sampled_from(["id", "name", "x", "patient", "sample", "year", ""])
+NAMES = st.sampled_from(["id", "name", "x", "patient", "sample", "year", "mrn", ""])
+LONG_NAMES = st.sampled_from(
+    [
+        ["voter", "item", "rank"],
+        ["user", "movie", "rating"],
+        ["who", "what", "place"],
+        ["a", "b", "c"],
+        ["reviewer", "title", "stars"],
+        ["patient id", "gene id", "p"],
+    ]
+)
 
 
 @st.composite
@@ -148,6 +165,15 @@ def rankings(draw):
 
 def written(rows):
     return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+@st.composite
+def files_with_blanks(draw):
+    """Return what `files` does, after blank rows were put below the first row."""
+    table, labels, rows, truth = draw(files())
+    blank = [[""] * len(table[0])]
+    place = draw(st.integers(1, len(table)))
+    return table[:place] + blank * draw(st.integers(0, 2)) + table[place:], labels, rows, truth
 
 
 def as_ranks(labels, rows, base):
@@ -185,9 +211,16 @@ def files(draw):
     elif layout == "orders":
         head = draw(st.sampled_from([["1st", "2nd", "3rd", "4th", "5th"], list("pqrst"), None]))
         table = as_orders(labels, rows, base)
+        if draw(st.booleans()):  # the last items are not ranked
+            kept = draw(st.integers(1, len(labels)))
+            table = [order[:kept] + [""] * (len(order) - kept) for order in table]
+            rows = [[rank if rank < kept else -1 for rank in row] for row in rows]
+            named = {label for order in table for label in order if label}
+            rows = [[row[i] for i, label in enumerate(labels) if label in named] for row in rows]
+            labels = [label for label in labels if label in named]
         truth = {"layout": "orders", "header": head is not None}
         if head is not None:
-            table = [head[: len(labels)], *table]
+            table = [head[: len(table[0])], *table]
         return table, labels, rows, truth
     elif layout == "numbers":
         head = draw(st.sampled_from([["1st", "2nd", "3rd", "4th", "5th"], None]))
@@ -197,17 +230,26 @@ def files(draw):
         items = [i + base for i in range(len(labels))]
         return table, items, rows, {"layout": "orders", "header": head is not None}
     else:
+        names = draw(LONG_NAMES)
+        scores = names[2] in ("rating", "stars")  # the highest is best
         cells = [
-            [f"v{i}", label, rank + base]
+            [f"v{i}", label, len(row) - rank if scores else rank + base]
             for i, row in enumerate(rows)
             for label, rank in zip(labels, row, strict=True)
         ]
-        table = [["voter", "item", "rank"], *cells]
-        return table, labels, rows, {"layout": "long"}
+        best = {"best": "high" if scores else "low"}
+        return [names, *cells], labels, rows, {"layout": "long"} | best
     if draw(st.booleans()):
         name = draw(NAMES)
         start = draw(st.integers(0, 3))
-        ids = [f"p{i}" if name == "patient" else start + i for i in range(len(rows))]
+        count = len(rows)
+        numbers = draw(
+            st.one_of(
+                st.just([start + i for i in range(count)]),
+                st.lists(st.integers(6, 9999), min_size=count, max_size=count),  # do not rise
+            )
+        )
+        ids = [f"p{i}" for i in range(count)] if name == "patient" else numbers
         table = with_ids(table, name, ids)
         if name:
             truth["id_columns"] = [name]
@@ -226,7 +268,7 @@ def expected(labels, rows):
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(case=files())
+@given(case=files_with_blanks())
 def test_a_ranking_is_read_back_or_refused_never_another_one(tmp_path, case):
     table, labels, rows, truth = case
     path = tmp_path / "votes.csv"
@@ -239,7 +281,7 @@ def test_a_ranking_is_read_back_or_refused_never_another_one(tmp_path, case):
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(case=files())
+@given(case=files_with_blanks())
 def test_a_ranking_that_is_declared_truly_is_read_back_or_refused(tmp_path, case):
     table, labels, rows, truth = case
     path = tmp_path / "votes.csv"
@@ -252,7 +294,7 @@ def test_a_ranking_that_is_declared_truly_is_read_back_or_refused(tmp_path, case
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(case=files())
+@given(case=files_with_blanks())
 def test_one_of_the_choices_of_a_refusal_reads_the_true_ranking(tmp_path, case):
     table, labels, rows, _ = case
     path = tmp_path / "votes.csv"
@@ -271,7 +313,7 @@ def test_one_of_the_choices_of_a_refusal_reads_the_true_ranking(tmp_path, case):
     [
         ("site,a,b,c\n0,1,2,3\n0,2,1,3\n", {}),
         ("site,a,b,c\n4,1,2,3\n4,2,1,3\n", {}),
-        ("entry,a,b\n17,1,1\n3,2,1\n12,1,2\n", {"layout": "ranks"}),
+        ("entry,a,b\n3,1,1\n1,2,1\n2,1,2\n", {"layout": "ranks"}),
         ("entry,a,b\n17,5,5\n3,4,5\n12,5,4\n", {"best": "high"}),
     ],
 )

@@ -253,7 +253,7 @@ def test_a_quoted_cell_may_begin_with_a_hash(write):
         ("a,b\n0,1\n", {"layout": "votes"}, "layout must be one of"),
         ("a,b\n0,1\n", {"layout": "preflib"}, "layout must be one of"),
         ("a,b\n,NA\n", {"layout": "ranks"}, "no ranking has a number"),
-        ("a,b\n1,2\n", {"id_columns": ["a", "b"]}, "no column is left for the items"),
+        ("a,b\n1,2\n", {"id_columns": ["a", "b"]}, "no column of items is left"),
         ("x,h1,h2\n9,1,1\n4,1,2\n", ROWS, "line 2: 9 in column x: ranks of 2 items cannot"),
         ("x,h1\n4,2\n9,1\n11,3\n", LOW_ROWS, "column 'x' may number the rows"),
         ("entrez,h1\n4,2\n1,1\n2,3\n", ROWS, "column 'entrez' may be no item"),

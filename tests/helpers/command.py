@@ -1,6 +1,7 @@
 """Runs the ``fedrank`` command as its users do: piped, and in a terminal."""
 
 import io
+import json
 import os
 import re
 import subprocess
@@ -59,6 +60,34 @@ def run_process(*arguments, **environment):
 
 def in_terminal(*arguments, width=80, **environment):
     """Exit code and output of the command in a pseudo-terminal of so many columns."""
+    return in_pty([COMMAND, *map(str, arguments)], width, environment)
+
+
+MARK = "-- exit code "
+SEVERAL = f"""
+import json, sys
+from fedrank.cli import main
+for arguments in json.loads(sys.argv[1]):
+    sys.argv[1:] = arguments
+    try:
+        main()
+    except SystemExit as ended:
+        print({MARK!r} + str(ended.code or 0), flush=True)
+"""
+
+
+def in_one_terminal(*commands, width=80):
+    """Exit code and output of several commands, in one pseudo-terminal and one process."""
+    asked = json.dumps([list(map(str, arguments)) for arguments in commands])
+    _, shown = in_pty([sys.executable, "-c", SEVERAL, asked], width, {})
+    parts = re.split(rf"{MARK}(\d+)\r?\n", shown)
+    found = [(int(code), each) for each, code in zip(parts[::2], parts[1::2], strict=False)]
+    assert len(found) == len(commands), shown
+    return found
+
+
+def in_pty(command, width, environment):
+    """Exit code and output of a process in a pseudo-terminal of so many columns."""
     pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
     import fcntl  # noqa: PLC0415  not on all systems
     import struct  # noqa: PLC0415
@@ -68,7 +97,7 @@ def in_terminal(*arguments, width=80, **environment):
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
     process = subprocess.Popen(
-        [COMMAND, *map(str, arguments)],
+        command,
         env=kept | {"TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"} | environment,
         stdin=side,
         stdout=side,

@@ -21,6 +21,8 @@ def test_align_names_the_missing_and_the_extra():
     votes = Rankings([[0, 1, 2]], items=["ann", "bob", "cy"])
     with pytest.raises(ValueError, match=r"missing: dee.*extra: bob"):
         votes.align(["ann", "dee", "cy"])
+    with pytest.raises(ValueError, match="select and common_items"):
+        votes.align(["ann", "bob"])
     with pytest.raises(ValueError, match="extra: cy") as refused:
         votes.align(["ann", "bob"])
     assert "missing" not in str(refused.value)

@@ -209,7 +209,7 @@ class Snapshot:
     rankings: AnyRankings
     seed: bytes
     source: str  # what was read, in one line
-    origin: str  # the file, and how it was read
+    origin: str | None  # the file, and how it was read; None if that was not kept
 
     def to_bytes(self) -> bytes:
         """Write a line of JSON, and the positions."""
@@ -232,13 +232,14 @@ class Snapshot:
         line, _, positions = content.partition(b"\n")
         head = json.loads(line)
         if head["format"] == 1:
-            head |= {"format": SNAPSHOT_FORMAT, "partial": False, "source": "source not kept"}
+            added = {"partial": False, "source": "source not kept", "origin": None}
+            head |= {"format": SNAPSHOT_FORMAT} | added
         if head["format"] != SNAPSHOT_FORMAT:
             raise ValueError("the rankings were kept by another version of fedrank")
         ranks = np.frombuffer(positions, dtype="<i4").reshape(head["rankings"], head["items"])
         kind = PartialRankings if head["partial"] else Rankings
         seed = bytes.fromhex(head["seed"])
-        return cls(kind(ranks), seed, str(head["source"]), str(head["origin"]))
+        return cls(kind(ranks), seed, str(head["source"]), head["origin"])
 
 
 def kept_snapshot(config: Config, store: Store, study: Study) -> Snapshot:
@@ -288,19 +289,16 @@ def origin_of(config: Config) -> str:
 def check_origin(config: Config, store: Store, study: Study, snapshot: Snapshot) -> None:
     """Refuse to answer from rankings that were read otherwise than the configuration now says."""
     now = origin_of(config)
-    if snapshot.origin == now:
+    if snapshot.origin in (None, now):  # the first format does not say
         return
-    reveals = "no masked input was given from them, so that this reveals nothing"
-    if any(line["study"] == study.digest for line in store.ledger()):
-        reveals = (
-            "masked inputs were given from them, and two sums over the same other clients reveal "
-            "by how much your message changed"
-        )
+    otherwise = "let the study be answered anew: forget what was kept for it"
+    if store.masked(study.digest):
+        otherwise = NEW_STUDY
     raise RefusalError(
         Code.DATA,
         f"the rankings kept for the study were read otherwise, by {snapshot.origin}; the "
-        f"configuration now says {now}: change it back, or let the study be answered anew with "
-        f"`fedrank agent forget` ({reveals})",
+        f"configuration now says {now}: change it back, or {otherwise}",
+        logged="the rankings kept for the study were read otherwise",
     )
 
 

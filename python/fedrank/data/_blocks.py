@@ -16,10 +16,11 @@ from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings, PartialRankings
-from fedrank.rankings.source import Note, Source
+from fedrank.rankings.source import Note, Source, counted
 
 BLOCK_CELLS = 1 << 17  # cells ranked at a time
 REORDERED = "; columns reordered by the header"
+MAX_NAMED_COLUMNS = 4  # ignored columns that the source names; more are counted
 MAX_CELLS = 2**28  # cells of expanded ballots: 1 GiB of ranks
 
 
@@ -141,6 +142,8 @@ class Ballots:
         count them.
     moved : bool
         Whether the columns of the choices were not in order.
+    ignored : list of str
+        Columns that are no choices.
     """
 
     def __init__(self, path: PathLike, kind: str, complete: bool, rng: RNG) -> None:
@@ -152,6 +155,7 @@ class Ballots:
         self.completed = 0
         self.blank = self.overvotes = self.repeats = self.unnamed = 0
         self.moved = False
+        self.ignored: list[str] = []
 
     def add(self, scores: NDArray[np.float64], count: int = 1) -> None:
         """Add a line that counts for ``count`` ballots."""
@@ -183,12 +187,15 @@ class Ballots:
             Note(self.repeats, "repeated choice", "{} dropped"),
             Note(self.unnamed, "cell", "{} such as NA left blank"),
         )
+        few = len(self.ignored) <= MAX_NAMED_COLUMNS
+        many = "" if few else f"; {counted(len(self.ignored), 'other column')} skipped"
         source = Source(
             files=(str(shown_name(self.path)),),
             rankings=self.total,
             items=len(items),
             kind=self.kind,
-            how=f"{self.kind}, best first{REORDERED if self.moved else ''}",
+            how=f"{self.kind}, best first{REORDERED if self.moved else ''}{many}",
+            skipped=tuple(self.ignored) if few else (),
             notes=tuple(note for note in notes if note.count),
             completed=self.completed,
         )

@@ -171,6 +171,22 @@ def extra_columns(values: NDArray[np.float64]) -> list[int]:
     return found
 
 
+def is_unlike(values: NDArray[np.float64]) -> bool:
+    """Return whether the first column may be an id: whole numbers beside others, or larger ones.
+
+    Examples
+    --------
+    >>> is_unlike(np.array([[7, 0.5, 2]])), is_unlike(np.array([[1.0, 2, 5]]))
+    (True, False)
+    """
+    first, rest = values[:, 0], values[:, 1:]
+    rest = rest[~np.isnan(rest)]
+    if np.isnan(first).any() or not rest.size or values.shape[1] < 3:
+        return False
+    whole = bool((first == np.floor(first)).all())
+    return whole and bool((rest != np.floor(rest)).any() or first.min() > rest.max())
+
+
 def refuse_numbers(grid: Grid, names: int | None, values: NDArray[np.float64]) -> NoReturn:
     """Refuse numbers that are not certainly ranks, with the readings that apply."""
     numbers = [c for c in range(len(grid.names)) if c != names]
@@ -185,6 +201,8 @@ def refuse_numbers(grid: Grid, names: int | None, values: NDArray[np.float64]) -
         choices += [(f"{what}, {text}", o | side) for what, o in number_choices(matrix)]
     if are_long(grid.names):
         choices.append(LONG)
+    if names is None and grid.headed and is_unlike(values):
+        choices += skipping(grid, [grid.names[numbers[0]]])
     problem = "the numbers are not certainly ranks: not every row is a permutation"
     if np.isnan(values).any():
         problem = "the numbers are not certainly ranks: cells are empty"

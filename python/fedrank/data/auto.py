@@ -1,6 +1,7 @@
 """One reader for all layouts: declared, or recognised where they are certain."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import takewhile
 from math import isnan
 from pathlib import Path
@@ -11,7 +12,7 @@ from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
 from fedrank.data._cells import PARQUET, SHEETS, csv_rows, is_comment, sheet_rows
-from fedrank.data._grid import number, show
+from fedrank.data._grid import Choices, number, show
 from fedrank.data._options import TABLES, USERS, Declared, layout_of
 from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
 from fedrank.data.ballots import NTH_CHOICE, choice_columns, read_ballots
@@ -146,8 +147,13 @@ def read(
     with watched, rereadable(path) as file:
         found = declared.layout or recognised(file, path)
         if found in (*TABLES, "table"):
-            with tables.open_table(file, decimal) as rows:
-                rankings = tables.read_rows(file, rows, declared).rankings
+            try:
+                with tables.open_table(file, decimal) as rows:
+                    rankings = tables.read_rows(file, rows, declared).rankings
+            except InputError as error:
+                if not declared.given():
+                    error.choices += expression_choices(file, error.choices)
+                raise
             return tables.completed(rankings, complete, rng)
         refuse_table_options(path, declared, found)
         if found == "ballots":
@@ -199,6 +205,26 @@ def header_of(file: PathLike, suffix: str) -> list[str]:
         return next(sheet_rows(file, Path(file).read_bytes()), (None, []))[1]
     with open_text(file) as lines:
         return next(csv_rows(file, lines), (None, []))[1]
+
+
+def expression_choices(file: PathLike, choices: Choices) -> Choices:
+    """Return how scores beside a column of names can be read as gene expression."""
+    offered = [options for _, options in choices]
+    sides = {options.get("items_in") for options in offered if options.get("layout") == "scores"}
+    ranks = any(options.get("layout") == "ranks" for options in offered)
+    ids = any("id_columns" in options for options in offered)
+    if sides != {"rows", "columns"} or ranks or ids:
+        return []
+    found: Choices = []
+    for side in (None, "rows", "columns"):
+        options = {"layout": "expression"} | ({"genes_in": side} if side else {})
+        where = f", genes in {side}" if side else ""
+        with suppress(InputError):
+            read_expression(file, genes_in=side)
+            found.append((f"gene expression, the highest is best{where}", options))
+            if side is None:  # the name of the first column shows where the genes are
+                break
+    return found
 
 
 def refuse_numbered(path: PathLike, file: PathLike, rankings: AnyRankings) -> None:

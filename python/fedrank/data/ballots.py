@@ -120,8 +120,8 @@ def read_ballots(
     >>> read_ballots("tests/samples/cvr.csv").ranks[-1]
     array([-1, -1,  0], dtype=int32)
     >>> print(read_ballots("tests/samples/cvr.csv").source)
-    cvr.csv: 4 rankings of 3 items (ballots, best first; 1 blank ballot left out; 2 overvotes
-    dropped; 2 repeated choices dropped)
+    cvr.csv: 4 rankings of 3 items (ballots, best first; 5 other columns skipped; 1 blank ballot
+    left out; 2 overvotes dropped; 2 repeated choices dropped)
     >>> read_ballots("tests/samples/profile.csv", complete=True, rng=1)
     Rankings: 7 rankings of 3 items (Ann, Bob "B" Bee, Cy, jr.)
     """
@@ -187,6 +187,9 @@ def read_records(
     columns = find_columns(path, line, header, choices)
     ballots.moved = choices is None and columns != sorted(columns)
     counts = [] if choices is not None else count_columns(header, columns)
+    ballots.ignored = [
+        name or "without a name" for i, name in enumerate(header) if i not in columns
+    ]
     found = [] if items is None else [str(item) for item in items]
     twice = first_repeat(found)
     if twice is not None:

@@ -171,8 +171,9 @@ def read_groups(
     >>> {party: len(rankings) for party, rankings in parties.items()}
     {'Orono': 2, 'Bangor': 2}
     >>> print(parties["Orono"].source)
-    cvr.csv: 4 rankings of 3 items (ballots, best first; column Precinct names the clients; 1 blank
-    ballot left out; 2 overvotes dropped; 2 repeated choices dropped)
+    cvr.csv: 4 rankings of 3 items (ballots, best first; column Precinct names the clients; columns
+    Cast Vote Record, Ballot Style, without a name, Three skipped; 1 blank ballot left out;
+    2 overvotes dropped; 2 repeated choices dropped)
     """
     one_of("layout", layout, LAYOUTS)
     one_of("items_in", items_in, ("columns",))

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from fedrank import _core
 from fedrank._random import RNG
 from fedrank._validation import as_array, as_list, check_items, few, plural, read_only, whole
-from fedrank.exceptions import InputError
+from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.source import Note, Source
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Labelled:
             differences = [f"{word}: {few(some)}" for word, some in lists if some]
             raise InputError(
                 "the labels differ from those of the rankings; " + "; ".join(differences),
-                remedy="keep some of the items with select" if not missing else None,
+                remedy=Remedy.COMMON_ITEMS,
             )
         labels = check_items(labels, self.n)
         index = {label: i for i, label in enumerate(self._items)}
