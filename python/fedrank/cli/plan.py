@@ -10,7 +10,7 @@ import typer
 from fedrank import theory
 from fedrank._validation import plural
 from fedrank.cli import _output as output
-from fedrank.planning.plan import LIMIT, Plan, estimate
+from fedrank.planning.plan import ESTIMATE_FACTOR, LIMIT, Plan, estimate
 from fedrank.planning.plan import plan as find
 from fedrank.schemes import Borda, Lehmer
 
@@ -98,14 +98,26 @@ def one(
     goal: dict[str, Any] = {"delta": delta, "distance": distance, "limit": limit}
     seconds = estimate(method, items, phi, clients, **goal)
     if seconds is not None and seconds > ANNOUNCED_SECONDS:
-        took = f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{seconds:.0f} seconds"
-        typer.echo(f"{method}, phi = {phi}: this takes about {took}", err=True)
+        least, most = seconds / ESTIMATE_FACTOR, seconds * ESTIMATE_FACTOR
+        took = f"{duration(least)} to {duration(most)}"
+        typer.echo(f"{method}, phi = {phi}: this takes roughly {took}", err=True)
     found = find(method, items, phi, clients, rng=seed, **goal)
     if distance is None:
         proved = theorem(method, items, phi, clients, delta)
     else:
         proved = none("the theorems bound the probability of recovery, not the distance")
     return found, {"theory": proved, "estimated_seconds": seconds}
+
+
+def duration(seconds: float) -> str:
+    """Return a time in seconds or minutes.
+
+    Examples
+    --------
+    >>> duration(17.2), duration(156)
+    ('17 seconds', '3 minutes')
+    """
+    return f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{seconds:.0f} seconds"
 
 
 def theorem(method: str, items: int, phi: float, clients: int, delta: float) -> dict[str, Any]:

@@ -25,6 +25,7 @@ MAX_TRIAL_ENTRIES = 1 << 28  # positions per trial, which is held in memory whol
 ROUGH_LIMIT = 1 << 12  # most samples per client of a rough guess
 ROUGH_ITEMS = 30  # most items of a rough guess
 TIMED_SAMPLES = 16  # most samples per client of a small run that is timed
+ESTIMATE_FACTOR = 3  # the time taken may be so many times shorter or longer
 TIMED_SECONDS = 0.2  # least time of that run
 
 
@@ -186,7 +187,8 @@ def estimate(
 
     Guesses the number of samples from a few trials with fewer items, as if it grew with the
     logarithm of the number of items, and measures the time of a small run. The estimate is mostly
-    within a factor of two. There is none where it would be wrong by more: for Lehmer, where several
+    within a factor of two, and should be within `ESTIMATE_FACTOR`. It is 0 if one or two samples
+    seem to be enough. There is none where it could be wrong by more: for Lehmer, where several
     centers may have to be searched; for a mean distance; and where no number of samples seems to
     be enough.
 
