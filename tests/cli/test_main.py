@@ -1,6 +1,5 @@
 """What all commands share: help texts, suggestions, Ctrl-C and the progress line."""
 
-import json
 import os
 import re
 import signal
@@ -59,9 +58,8 @@ def test_texts_of_others_cannot_forge_lines_of_an_error(tmp_path, where):
         file = file.rename(tmp_path / FORGED.replace("/", ""))
     words.append(file)
     if where == "roster":
-        roster = [{"name": FORGED, "identity": None}] * 3
-        study = json.loads(Study(Borda(2, 3)).to_json()) | {"roster": roster}
-        (tmp_path / "study.json").write_text(json.dumps(study))
+        study = Study(Borda(2, 3), roster=[FORGED, "b", "c"])
+        (tmp_path / "study.json").write_text(study.to_json())
         words = ["agent", "new", tmp_path / "study.json", "--name", "a", "--rankings", file]
     done = run(*words)
     assert done.returncode == 2
