@@ -29,7 +29,7 @@ fn refine(c: &mut Criterion) {
         group.throughput(Throughput::Elements((n * WINDOW) as u64));
         for (name, vote) in [("margins", Vote::Margins), ("counted", Vote::Counted)] {
             let scheme = Refine::new(start, 1, Some(ROWS), WINDOW, vote, false).expect("a scheme");
-            let total =
+            let (total, _) =
                 scheme.encode(rankings, KEY, Interrupt::begin()).expect("few enough rankings");
             group.bench_function(BenchmarkId::new(format!("encode_{name}"), n), |b| {
                 b.iter(|| scheme.encode(rankings, KEY, Interrupt::begin()));

@@ -11,7 +11,7 @@ from fedrank._random import stream_rng
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.consensus import Consensus
-from fedrank.consensus.ties import BROKEN, tie_count, tie_facts
+from fedrank.consensus.ties import BROKEN, tie_facts
 from fedrank.distances import kemeny_score
 from fedrank.rankings.partial import AnyRankings
 
@@ -99,7 +99,7 @@ def show(found: Consensus, facts: dict[str, Any], top: int) -> None:
         ("Kemeny score", f"{facts['kemeny_score']:.8g}"),
         (
             f"ties {BROKEN[found.decided_by]}",
-            "not reported" if found.tied_groups is None else f"{tie_count(found):,}",
+            "not reported" if facts["ties"] is None else f"{facts['ties']:,}",
         ),
     ]
     if found.lower_bound is not None:

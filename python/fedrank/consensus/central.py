@@ -1,5 +1,7 @@
 """The central consensus: one ranking from many, all in one place."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -10,6 +12,7 @@ from fedrank._progress import Following, show
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, check_ties, read_only, whole
 from fedrank.consensus.result import Consensus
+from fedrank.consensus.ties import Searched
 from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.labelled import Labelled
 from fedrank.rankings.partial import PartialRankings, as_profile
@@ -26,6 +29,9 @@ OPTIONS: dict[str, dict[str, int]] = {
 
 TAKE_PARTIAL = ("borda", "pivot", "kemeny")
 """Methods that take partial rankings: they use mid-ranks or margins only."""
+
+SEARCHES = {"pivot": "pivots", "kemeny": "search"}
+"""What is random, beside ties, in methods that search."""
 
 EXACT_MOST = _core.KEMENY_EXACT_MOST
 
@@ -83,7 +89,8 @@ def aggregate(
 
     Notes
     -----
-    ``tied_groups`` of the result lists what the tie rule decided.
+    ``tied_groups`` of the result lists what the tie rule decided, and ``searched`` the positions
+    that depend on random pivots or a random search.
 
     Examples
     --------
@@ -129,6 +136,7 @@ def aggregate(
         objective=None if found.distance is None else found.distance / (total * n),
         lower_bound=None if found.lower_bound is None else found.lower_bound / (total * n),
         decided_by=ties,
+        searched=None if found.searched is None else Searched(SEARCHES[method], *found.searched),
         source=getattr(rankings, "source", None),
         tied_runs=found.tied,
     )
@@ -142,7 +150,9 @@ def aggregate(
             base=base,
             progress=progress,
         )
-        return min(consensus, pick, key=lambda each: each.objective or 0.0)
+        nearer = min(consensus, pick, key=lambda each: each.objective or 0.0)
+        # With other pivots, the other of the two may be nearer, and they may differ anywhere.
+        return replace(nearer, searched=found.searched and Searched(SEARCHES[method], 0, n))
     return consensus
 
 

@@ -12,10 +12,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from fedrank import _core
 from fedrank._text import printable
-from fedrank._validation import as_array, few, plural, whole
+from fedrank._validation import MAX_LISTED, as_array, few, plural, whole
 from fedrank.consensus import saved, tables
 from fedrank.consensus.html import as_html
-from fedrank.consensus.ties import Groups, chance, groups_of
+from fedrank.consensus.ties import Groups, Searched, chance, groups_of
 
 if TYPE_CHECKING:
     import polars
@@ -42,8 +42,9 @@ class Consensus:
         quantized Borda, the position that the clients' mean level stands for (M6).
     ties : int
         Number of choices that the tie rule made: items that share a score (borda), tied digits
-        (lehmer), tied comparisons (pivot), rankings equally near (pick), tied neighbours
-        (kemeny). The solver of footrule does not report ties: 0, and `tied_groups` is None.
+        (lehmer), tied comparisons (pivot), rankings equally near (pick), neighbours in the same
+        tied group (kemeny). The solver of footrule does not report ties: 0, and `tied_groups` is
+        None. Sentences, tables and JSON count the tied groups instead.
     exact : bool or None
         Whether it is proven to minimise the distance of the method (footrule, kemeny); None
         for methods that minimise no distance.
@@ -54,6 +55,11 @@ class Consensus:
     decided_by : {"random", "index", "order"}
         What decided the ties: chance, the item number, or, in a refinement, the order that the
         round before announced.
+    searched : Searched or None
+        Positions that are not tied, but whose order may be another one with another seed: what was
+        random (``"search"`` of a kemeny consensus too large to be solved exactly, ``"pivots"``,
+        or ``"start"``, the order that a refinement began with), the first such position, and the
+        position after the last.
     source : object or None
         What was read, if the rankings say so; ``str(source)`` is one line.
 
@@ -79,6 +85,7 @@ class Consensus:
     objective: float | None = None
     lower_bound: float | None = None
     decided_by: str = "random"
+    searched: Searched | None = None
     source: object | None = field(default=None, compare=False)
     tied_runs: NDArray[np.int32] | None = field(default=None, compare=False)
 
@@ -125,10 +132,12 @@ class Consensus:
     def tied_groups(self) -> tuple[tuple[Hashable, ...], ...] | None:
         """Labels of the items whose order the tie rule decided, one tuple per tie, best first.
 
-        Borda: items of equal score. Kemeny, pivot and refinements: runs of neighbours that as many
-        rankings have in one order as in the other; other optimal rankings may exist that differ
-        by more. Lehmer: an item whose digit was tied, and those that it can move past; an item can
-        be in several groups. Pick: the items whose places differ among the rankings that are
+        Borda: items of equal score. Kemeny, where it is solved exactly: the shortest runs of
+        places that have the same items in every optimal ranking, if there are several such
+        rankings. Pivot, refinements by some pairs only, and parts of a kemeny consensus that were
+        searched: runs of neighbours that as many rankings have in one order as in the other; see
+        `searched`. Lehmer: an item whose digit was tied, and those that it can move past; an item
+        can be in several groups. Pick: the items whose places differ among the rankings that are
         equally near. None if the method does not report ties (footrule).
 
         Examples
@@ -278,12 +287,17 @@ class Consensus:
     __hash__ = None  # type: ignore[assignment]  # equality is by value, and arrays have no hash
 
     def _summary(self) -> str:
-        """Say what this is, in one line."""
+        """Say what this is, in one line, with the best `MAX_LISTED` items."""
+        best = few(self.top(MAX_LISTED + 1))
         items = plural(len(self), "item")
-        return f"Consensus by {printable(self.method)} of {items}: {few(self.top(7))}"
+        return f"Consensus by {printable(self.method)} of {items}: {best}"
+
+    def _say_clients(self) -> tuple[str, ...]:
+        """Say what chance decided before the rankings were counted; see `chance`."""
+        return ()
 
     def __repr__(self) -> str:
-        return "\n  ".join([self._summary(), *chance(self)])
+        return "\n  ".join([self._summary(), *chance(self, MAX_LISTED)])
 
     def _repr_html_(self) -> str:
         return as_html(self)

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from fedrank._json import canonical, read_json
 from fedrank._validation import check_items, few, read_only
 from fedrank.consensus.tables import places
-from fedrank.consensus.ties import BROKEN, UNKNOWN, chance, runs_of
+from fedrank.consensus.ties import (
+    BROKEN,
+    SEARCHED,
+    UNKNOWN,
+    Searched,
+    chance,
+    runs_of,
+    tie_count,
+)
 from fedrank.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -23,8 +31,19 @@ Kind = TypeVar("Kind", bound="Consensus")
 DAMAGE = (LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError)
 """What reading a damaged document may raise."""
 
-FACTS = ("method", "ties", "exact", "objective", "lower_bound", "decided_by")
-OTHERS = {"format", "kind", "items", "places", "tied_groups", "chance", "source", "extra"}
+FACTS = ("method", "exact", "objective", "lower_bound", "decided_by", "searched")
+OTHERS = {
+    "format",
+    "kind",
+    "items",
+    "places",
+    "ties",  # number of tied groups
+    "choices",  # `Consensus.ties`
+    "tied_groups",
+    "chance",
+    "source",
+    "extra",
+}
 
 
 def write(consensus: "Consensus") -> str:
@@ -36,6 +55,8 @@ def write(consensus: "Consensus") -> str:
             "kind": consensus.kind,
             "items": None if labels is None else [as_label(label) for label in labels],
             "places": [row | {"item": as_label(row["item"])} for row in places(consensus)],
+            "ties": tie_count(consensus),
+            "choices": consensus.ties,
             "tied_groups": None
             if consensus.tied_groups is None
             else [[as_label(label) for label in group] for group in consensus.tied_groups],
@@ -115,19 +136,33 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
         raise InputError("method or decided_by is not valid")
     if runs is None and facts["decided_by"] not in UNKNOWN:
         raise InputError(f"tied_groups must be a list if decided_by is {facts['decided_by']!r}")
-    if not is_count(facts["ties"]) or not isinstance(facts["exact"], bool | None):
-        raise InputError("ties or exact is not valid")
+    if not is_count(fields["choices"]) or not isinstance(facts["exact"], bool | None):
+        raise InputError("choices or exact is not valid")
+    if fields["ties"] != (None if groups is None else len(groups)):
+        raise InputError("ties must be the number of tied groups")
     if not isinstance(fields["source"], str | None):
         raise InputError("source must be text or null")
     return facts | {
         "ranks": read_only(ranks),
         "item_labels": labels,
         "scores": read_scores(rows, ranks),
+        "ties": fields["choices"],
+        "searched": read_searched(facts["searched"], n),
         "objective": as_number(facts["objective"]),
         "lower_bound": as_number(facts["lower_bound"]),
         "source": fields["source"],
         "tied_runs": runs,
     }
+
+
+def read_searched(given: Any, n: int) -> Searched | None:
+    """Read which positions a random search decided."""
+    if given is None:
+        return None
+    by, start, end = given
+    if by not in SEARCHED or not is_count(start) or not is_count(end) or not start < end <= n:
+        raise InputError("searched is not valid")
+    return Searched(by, start, end)
 
 
 def as_rows(rows: Any) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Which places a tie rule decided, and how that is said wherever a result is shown."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,33 @@ if TYPE_CHECKING:
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
 """Item numbers of each tie, best first."""
+
+
+class Searched(NamedTuple):
+    """Positions whose order may be another one with another seed, though they are not tied.
+
+    Attributes
+    ----------
+    by : {"search", "pivots", "start"}
+        What was random: the search, the pivots, or the order that a refinement began with.
+    start, end : int
+        The first such position, and the position after the last.
+    """
+
+    by: str
+    start: int
+    end: int
+
+
+SEARCHED = {
+    "search": "places {} come from a random search: another seed may order them differently",
+    "pivots": "pivots are drawn at random: another seed may order places {} differently",
+    "start": "the refinement began with an order that had ties broken at random: another seed may "
+    "order places {} differently",
+}
+"""What is said of positions that a random search decided."""
+
+NOT_COUNTED = "ties that clients break in their own messages are not counted here"
 
 BROKEN = {
     "random": "broken at random",
@@ -49,8 +76,10 @@ def chance(consensus: "Consensus", top: int | None = None) -> tuple[str, ...]:
     Returns
     -------
     sentences : tuple of str
-        Nothing if there were no ties. Otherwise how many there were, then the places (1 the best)
-        of the tie that decided the winner, and of the tie at the end of what is shown, if any.
+        Nothing if another seed gives the same ranking. Otherwise how many ties there were, then
+        the places (1 the best) of the tie that decided the winner, and of the tie at the end of
+        what is shown; which places a random search decided; how many clients broke ties in their
+        own messages.
 
     Examples
     --------
@@ -61,14 +90,21 @@ def chance(consensus: "Consensus", top: int | None = None) -> tuple[str, ...]:
     >>> chance(aggregate([[0, 1, 2]]))
     ()
     """
+    sentences = list(say_ties(consensus, len(consensus) if top is None else top))
+    if consensus.searched is not None:
+        by, start, end = consensus.searched
+        sentences.append(SEARCHED[by].format(spans(range(start + 1, end + 1))))
+    return (*sentences, *consensus._say_clients())
+
+
+def say_ties(consensus: "Consensus", shown: int) -> list[str]:
+    """Say how many ties the tie rule decided, and which of them touch the places shown."""
     groups = consensus.tied_items
     if groups is None:
-        return (UNKNOWN[consensus.decided_by],)
-    count = tie_count(consensus)
-    if not count:
-        return ()
-    sentences = [f"{plural(count, 'tie')} {BROKEN[consensus.decided_by]}"]
-    shown = len(consensus) if top is None else top
+        return [UNKNOWN[consensus.decided_by]]
+    if not groups:
+        return []
+    sentences = [f"{plural(len(groups), 'tie')} {BROKEN[consensus.decided_by]}"]
     position = consensus.ranks
     winner = [group for group in groups if position[group[0]] == 0]
     edge = [group for group in groups if position[group[0]] < shown <= position[group[-1]]]
@@ -77,7 +113,34 @@ def chance(consensus: "Consensus", top: int | None = None) -> tuple[str, ...]:
             sentence = say_places(consensus, touched)
             if sentence not in sentences:
                 sentences.append(sentence)
-    return tuple(sentences)
+    return sentences
+
+
+def say_clients(drawn: int | None, can_draw: bool) -> tuple[str, ...]:
+    """Say how many clients broke ties in their own messages.
+
+    Parameters
+    ----------
+    drawn : int or None
+        How many did; None if that is not known.
+    can_draw : bool
+        Whether some message of the study may need it.
+
+    Examples
+    --------
+    >>> say_clients(3, True)
+    ('the messages of 3 clients depended on ties that they broke at random',)
+    >>> say_clients(None, True)
+    ('ties that clients break in their own messages are not counted here',)
+    """
+    if drawn is None:
+        return (NOT_COUNTED,) if can_draw else ()
+    if not drawn:
+        return ()
+    who = "it" if drawn == 1 else "they"
+    return (
+        f"the messages of {plural(drawn, 'client')} depended on ties that {who} broke at random",
+    )
 
 
 def tie_facts(consensus: "Consensus") -> dict[str, Any]:
@@ -91,15 +154,22 @@ def tie_facts(consensus: "Consensus") -> dict[str, Any]:
     """
     groups = consensus.tied_groups
     return {
-        "ties": consensus.ties,
+        "ties": tie_count(consensus),
         "tied_groups": None if groups is None else [list(group) for group in groups],
         "chance": list(chance(consensus)),
     }
 
 
-def tie_count(consensus: "Consensus") -> int:
-    """Count the ties; those that decided no place, such as a pivot's, if there are no others."""
-    return len(consensus.tied_items or ()) or consensus.ties
+def tie_count(consensus: "Consensus") -> int | None:
+    """Count the groups of tied items; None if the method does not report them.
+
+    Examples
+    --------
+    >>> from fedrank import aggregate
+    >>> tie_count(aggregate([[0, 1, 2], [1, 0, 2]]))
+    1
+    """
+    return None if consensus.tied_items is None else len(consensus.tied_items)
 
 
 def say_places(consensus: "Consensus", groups: Sequence[tuple[int, ...]]) -> str:

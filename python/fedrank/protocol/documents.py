@@ -30,6 +30,8 @@ FIELDS = {
     "rounds",
     "fit",
     "note",
+    "named",
+    "local_ties",
     "sources",
 }
 ROUND_FIELDS = {"stage", "order", "survivors", "bytes_up", "bytes_down", "seconds", "faults"}
@@ -56,6 +58,8 @@ def extra_of(result: "FederatedConsensus") -> dict[str, Any]:
         "rounds": [round_fields(each) for each in result.rounds],
         "fit": None if fit is None else {name: finite(getattr(fit, name)) for name in FIT_FIELDS},
         "note": result.note,
+        "named": result.study.named,
+        "local_ties": None if result.local_ties is None else list(result.local_ties),
         "sources": None
         if result.sources is None
         else [None if each is None else str(each) for each in result.sources],
@@ -91,7 +95,7 @@ def read_extra(
     from fedrank.protocol.result import client_ids  # noqa: PLC0415  it imports this module
 
     check_fields(extra, FIELDS)
-    study = Study.from_json(canonical(extra["study"]))
+    study = read_study(extra["study"], extra["named"])
     if study.method.n != n or study.items != labels:
         raise InputError("the items of the study are not those of the places")
     clients = client_ids(study)
@@ -139,8 +143,23 @@ def read_extra(
         "faults": [fault for each in rounds for fault in each.faults],
         "fit": read_fit(extra["fit"]),
         "note": extra["note"],
+        "local_ties": None
+        if extra["local_ties"] is None
+        else tuple(as_clients(extra["local_ties"], clients)),
         "sources": read_sources(extra["sources"], len(clients)),
     }
+
+
+def read_study(fields: Any, named: Any) -> Study:
+    """Read the study, and whether it was given names, which its own JSON does not tell."""
+    study = Study.from_json(canonical(fields))
+    if not isinstance(named, bool) or (study.named and not named):
+        raise InputError("named is not valid")
+    if named and not study.named:
+        return Study(
+            study.method, study.items, study.roster, study.threshold, fit_phi=study.fit_phi
+        )
+    return study
 
 
 def as_seconds(value: Any) -> float:

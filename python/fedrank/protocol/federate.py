@@ -153,8 +153,14 @@ def federate(
         result = Driver(study, transport, secure, min_survivors, seed, run=0).conduct()
     note = "; ".join(filter(None, [result.note, never_dropped(lost, result)])) or None
     differ = len({str(each) for each in sources}) > 1
+    opened = {each.round.number for each in result.rounds if each.survivors}
+    drew = {result.clients[party.me] for party in transport.parties if party.drawn & opened}
     return replace(
-        result, note=note, source=Source.merge(sources), sources=sources if differ else None
+        result,
+        note=note,
+        local_ties=tuple(client for client in result.survivors if client in drew),
+        source=Source.merge(sources),
+        sources=sources if differ else None,
     )
 
 

@@ -20,6 +20,7 @@ from fedrank._json import canonical
 from fedrank._random import RNG
 from fedrank._validation import as_bool, whole
 from fedrank.consensus import Consensus
+from fedrank.consensus.ties import Searched
 from fedrank.schemes import KINDS, AnyScheme, Borda, Dispersion, Fit, Lehmer, Refine
 from fedrank.schemes.base import MAX_SAMPLES, only_true
 
@@ -309,6 +310,7 @@ class Course:
         self.stage: str | None = START
         self._refined: list[ArrayLike] = []  # sums of the rounds of refinement, in turn
         self._survivors: int | None = None
+        self._drawn = False  # whether the start had ties, which were broken at random
 
     @property
     def scheme(self) -> AnyScheme | None:
@@ -350,6 +352,7 @@ class Course:
         else:
             found = scheme.decode(total, survivors, rng=rng)
             self.consensus = replace(found, item_labels=self.labels)
+            self._drawn = bool(found.tied_items)
             self._announce(isinstance(self.method, Kemeny))
         self._survivors = survivors
 
@@ -359,6 +362,11 @@ class Course:
         found = scheme.decode(total, survivors, rng=rng, earlier=self._refined)
         if found.decided_by == "order" and self.consensus is not None:
             found = replace(found, decided_by=decided_before(found, self.consensus))
+            # With all pairs known, the best rankings differ in their ties only.
+            told = not found.tied_items or found.decided_by == "random"
+            settled = scheme.window >= scheme.n - 1 and told
+            if self._drawn and not settled and found.searched is None:
+                found = replace(found, searched=Searched("start", 0, scheme.n))
         self.consensus = replace(found, item_labels=self.labels, method="federated kemeny")
         self._refined.append(total)
         moved = not np.array_equal(found.ranks, scheme.ranks)

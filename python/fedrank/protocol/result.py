@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._text import printable
+from fedrank._validation import MAX_LISTED
 from fedrank.consensus.html import MAX_ROWS, as_html, table
 from fedrank.consensus.result import Consensus, same_fields
-from fedrank.consensus.ties import chance, tie_facts
+from fedrank.consensus.ties import chance, say_clients, tie_facts
 from fedrank.protocol import documents
 from fedrank.protocol.methods import DISPERSION
 from fedrank.protocol.study import Round, Study
@@ -21,7 +22,7 @@ Client: TypeAlias = int | str
 
 
 def client_ids(study: Study) -> tuple[Client, ...]:
-    """Say how results call the clients: by name, or by number if the roster is the default one.
+    """Say how results call the clients: by name, or by number if the study was given no names.
 
     Examples
     --------
@@ -29,8 +30,7 @@ def client_ids(study: Study) -> tuple[Client, ...]:
     >>> client_ids(Study(Borda(2, 3))), client_ids(Study(Borda(2, 2), roster=["north", "east"]))
     ((0, 1, 2), ('north', 'east'))
     """
-    numbers = range(len(study.roster))
-    return tuple(numbers) if study.roster == tuple(map(str, numbers)) else study.roster
+    return study.roster if study.named else tuple(range(len(study.roster)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +111,9 @@ class FederatedConsensus(Consensus):
         phi and its standard error, if the study asked for them.
     note : str or None
         What did not go as planned: why a round was not opened, which dropouts never happened.
+    local_ties : tuple of (str or int) or None
+        Survivors whose messages depended on ties that they broke at random; None if that is not
+        known, as clients do not tell it over a network.
     sources : tuple or None
         What each client's rankings were read from, if that is known and differs; otherwise see
         ``source``.
@@ -143,6 +146,7 @@ class FederatedConsensus(Consensus):
     rounds: list[RoundResult] = field(default_factory=list)
     fit: Fit | None = None
     note: str | None = None
+    local_ties: tuple[Any, ...] | None = None
     sources: tuple[object | None, ...] | None = field(default=None, compare=False)
 
     @property
@@ -162,6 +166,11 @@ class FederatedConsensus(Consensus):
         opened = [each for each in self.rounds if each.survivors]
         return [each.scheme for each in opened if each.round.stage != DISPERSION][-1]
 
+    def _say_clients(self) -> tuple[str, ...]:
+        drawn = None if self.local_ties is None else len(self.local_ties)
+        can_draw = any(each.scheme.breaks_ties for each in self.rounds if each.survivors)
+        return say_clients(drawn, can_draw)
+
     def _extra(self) -> dict[str, Any]:
         return documents.extra_of(self)
 
@@ -179,7 +188,7 @@ class FederatedConsensus(Consensus):
         )
 
     def __repr__(self) -> str:
-        lines = [f"FederatedConsensus: {self._summary()}", *chance(self), self._costs()]
+        lines = [f"FederatedConsensus: {self._summary()}", *chance(self, MAX_LISTED), self._costs()]
         return "\n  ".join(lines if self.note is None else [*lines, printable(self.note)])
 
     def _repr_html_(self) -> str:

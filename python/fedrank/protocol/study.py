@@ -110,6 +110,7 @@ class Study(Frozen):
         self.method = check_method(method)
         self.items = None if items is None else as_labels(items, method.n)
         self.roster = as_roster(roster, method.clients)
+        self.named = roster is not None  # otherwise results call clients by number
         self.threshold = as_threshold(threshold, method.clients)
         self.fit_phi = as_bool("fit_phi", fit_phi)
         if self.fit_phi and method.partial:
@@ -237,10 +238,11 @@ class Study(Frozen):
                 raise ValueError(f"{name} of the study must be null in this version of fedrank")
         if not isinstance(fields["items"], list | None):
             raise ValueError("the items of the study must be a list or null")
+        method, roster = method_from_json(fields["method"]), roster_from_json(fields["roster"])
         return cls(
-            method_from_json(fields["method"]),
+            method,
             fields["items"],
-            roster_from_json(fields["roster"]),
+            None if tuple(roster) == as_roster(None, method.clients) else roster,
             fields["threshold"],
             fit_phi=fields["fit_phi"],
         )

@@ -35,6 +35,7 @@ class Scheme(Frozen):
 
     kind = ""
     partial = False
+    breaks_ties = False  # whether a client may have to break ties in its own message
     _core_scheme: _core.Scheme
 
     def __init__(self, n: int, clients: int, max_samples: int | None) -> None:
@@ -56,7 +57,7 @@ class Scheme(Frozen):
         self,
         rankings: ArrayLike,
         *,
-        client: int | None = None,  # noqa: ARG002  for schemes whose message depends on it
+        client: int | None = None,
         rng: RNG = None,
     ) -> NDArray[np.uint64]:
         """Turn a client's rankings into its message.
@@ -85,6 +86,23 @@ class Scheme(Frozen):
         >>> from fedrank import Borda
         >>> Borda(n=3, clients=2).encode([[0, 1, 2], [0, 1, 2]])
         array([0, 1, 2], dtype=uint64)
+        """
+        return self.encode_counting(rankings, client=client, rng=rng)[0]
+
+    def encode_counting(
+        self,
+        rankings: ArrayLike,
+        *,
+        client: int | None = None,  # noqa: ARG002  as in encode
+        rng: RNG = None,
+    ) -> tuple[NDArray[np.uint64], int]:
+        """Return the message that `encode` returns, and how many local ties were broken in it.
+
+        Examples
+        --------
+        >>> from fedrank import Lehmer
+        >>> Lehmer(n=2, clients=3).encode_counting([[0, 1], [1, 0]])[1]
+        1
         """
         ranks = as_partial(rankings).twins().ranks if self.partial else as_rankings(rankings)
         if ranks.shape[1] != self.n:
@@ -133,6 +151,9 @@ class Scheme(Frozen):
         """
         return canonical({"scheme": self.kind} | self._parameters())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return remade, (type(self), self._parameters())
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scheme) and self.to_json() == other.to_json()
 
@@ -142,6 +163,18 @@ class Scheme(Frozen):
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self._parameters().items())
         return f"{type(self).__name__}({shown})"
+
+
+def remade(kind: type[Scheme], parameters: dict[str, Any]) -> Scheme:
+    """Make a scheme of its parameters again: a copy, or one that was pickled.
+
+    Examples
+    --------
+    >>> from fedrank import Borda
+    >>> remade(Borda, {"n": 3, "clients": 2}) == Borda(3, 2)
+    True
+    """
+    return kind(**parameters)
 
 
 class ConsensusScheme(Scheme):

@@ -60,7 +60,7 @@ class Borda(ConsensusScheme):
     ) -> None:
         super().__init__(n, clients, max_samples)
         self.phi = as_phi(phi)
-        self.quantize = as_bool("quantize", quantize)
+        self.quantize = self.breaks_ties = as_bool("quantize", quantize)
         self.partial = as_bool("partial", partial)
         self._core_scheme = _core.Scheme.borda(
             self.n, self.clients, self.phi, self.quantize, self.max_samples, self.partial

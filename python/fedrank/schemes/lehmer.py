@@ -45,6 +45,7 @@ class Lehmer(ConsensusScheme):
     """
 
     kind = "lehmer"
+    breaks_ties = True
 
     def __init__(
         self,

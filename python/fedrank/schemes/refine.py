@@ -10,6 +10,7 @@ from fedrank import _core
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, as_list, check_ties, whole
 from fedrank.consensus import Consensus
+from fedrank.consensus.ties import Searched
 from fedrank.schemes.base import MAX_SAMPLES, ConsensusScheme, as_message, as_ranking, only_true
 
 
@@ -77,6 +78,7 @@ class Refine(ConsensusScheme):
         self.window = whole("window", window)
         self.counts, self.majority = as_bool("counts", counts), as_bool("majority", majority)
         self.partial = as_bool("partial", partial)
+        self.breaks_ties = self.majority
         if self.counts and self.majority:
             raise ValueError("counts go with margins: leave out counts or majority")
         if max_samples is None and not self.majority:
@@ -161,7 +163,8 @@ class Refine(ConsensusScheme):
             exact=found.exact,
             objective=None if found.distance is None else found.distance / scale,
             lower_bound=None if found.lower_bound is None else found.lower_bound / scale,
-            decided_by="order" if found.kept else ties,
+            decided_by="order" if found.kept or ties == "index" else ties,
+            searched=None if found.searched is None else Searched("search", *found.searched),
             tied_runs=found.tied,
         )
 

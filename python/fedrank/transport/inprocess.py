@@ -139,6 +139,7 @@ class Party:
         self.seed = seed
         self.record = Record()
         self.client: Client | None = None
+        self.drawn: set[int] = set()  # rounds whose messages depend on ties broken at random
 
     def answer(self, step: Step, request: bytes) -> bytes:
         """Answer one step."""
@@ -160,7 +161,10 @@ class Party:
     def encode(self, round: Round) -> NDArray[np.uint64]:
         """Encode the rankings, with ties from this client's own stream."""
         rng = round_rng(self.seed, round.number, 0, self.me)
-        return round.scheme.encode(self.rankings, client=self.me, rng=rng)
+        message, ties = round.scheme.encode_counting(self.rankings, client=self.me, rng=rng)
+        if ties:
+            self.drawn.add(round.number)
+        return message
 
 
 class PlainParty(Party):

@@ -132,7 +132,7 @@ fn federate(
     let share = (rankings.len() / clients.max(1)).max(1) * n;
     let mut total = vec![0; scheme.layout().entries()];
     for ranks in rankings.ranks().chunks_exact(share) {
-        let message = scheme.encode(Rankings::trusted(ranks, n), draw(&mut rng), interrupt)?;
+        let (message, _) = scheme.encode(Rankings::trusted(ranks, n), draw(&mut rng), interrupt)?;
         total.iter_mut().zip(message).for_each(|(sum, entry)| *sum += entry);
     }
     let ties = Ties::Random(draw(&mut rng));

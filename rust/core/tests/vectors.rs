@@ -55,7 +55,7 @@ fn refine_messages() {
             Refine::new(announced, clients, Some(most), number(&case["window"]), vote, false)
                 .expect("a scheme");
         let rankings = Rankings::new(&rankings, n).expect("rankings");
-        let message =
+        let (message, _) =
             scheme.encode(rankings, [0; 32], Interrupt::begin()).expect("few enough rankings");
         assert_eq!(message, entries(&case["message"]), "{case}");
         let packed = scheme.layout().pack(&message).expect("it fits");

@@ -87,16 +87,18 @@ impl Scheme {
         Ok(Self(Dispersion::new(rankings(&announced)?, clients, max_samples)?.into()))
     }
 
+    /// The message, and how many ties were broken in it.
     fn encode<'py>(
         &self,
         py: Python<'py>,
         ranks: Ranks<'py>,
         seed: &[u8],
-    ) -> Result<Bound<'py, PyArray1<u64>>> {
+    ) -> Result<(Bound<'py, PyArray1<u64>>, usize)> {
         let (rows, key) = (rankings(&ranks)?, key(seed)?);
         let per_item = self.0.layout().entries() / rows.n() + 1;
         let work = rows.ranks().len().saturating_mul(per_item);
-        Ok(vector(py, interruptible(py, work, |token| self.0.encode(rows, key, token))?))
+        let (message, drawn) = interruptible(py, work, |token| self.0.encode(rows, key, token))?;
+        Ok((vector(py, message), drawn))
     }
 
     /// The totals of all rounds of a refinement; one total of any other scheme.

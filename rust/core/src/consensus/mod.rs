@@ -76,6 +76,9 @@ pub struct Consensus {
     pub ties: usize,
     /// Which places these choices decided; `None` if the method does not know.
     pub tied: Option<Vec<tied::Run>>,
+    /// The first place, and the place after the last, that a random search decided, if there was one:
+    /// another key may order them differently.
+    pub searched: Option<(u32, u32)>,
     /// Whether tied neighbours were left as an announced order has them, whatever the tie rule.
     pub kept: bool,
     /// Sum of the positions of each item, where the method ranks by it.

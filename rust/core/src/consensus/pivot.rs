@@ -14,7 +14,8 @@ use crate::rng::{Key, below, stream};
 /// The best of `runs` sorts by random pivots, by total Kendall distance.
 ///
 /// Run `i` uses stream `i` of `key`, also to break ties, unless [`Ties::Index`] breaks them by
-/// index. [`Consensus::ties`] counts the tied comparisons of the best run.
+/// index. [`Consensus::ties`] counts the tied comparisons of the best run. Pivots matter from the
+/// first to the last place of items that do not all beat those after them: [`Consensus::searched`].
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
@@ -44,7 +45,9 @@ pub fn consensus(
     let (distance, _, order, ties) = best.unwrap_or_default();
     let ranks = invert(&order);
     let tied = Some(tied::neighbours(&order, |a, b| majority.margin(a, b) == 0));
-    Ok(Consensus { ranks, ties, tied, distance: Some(distance), ..Consensus::default() })
+    let searched = tied::unsettled(&order, |a, b| majority.margin(a, b) > 0);
+    let distance = Some(distance);
+    Ok(Consensus { ranks, ties, tied, searched, distance, ..Consensus::default() })
 }
 
 /// Quicksort by majority; returns the order and how many comparisons were tied.

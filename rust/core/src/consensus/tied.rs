@@ -1,5 +1,7 @@
 //! Which places the tie rule decided.
 
+use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::rankings::invert;
 
 /// Neighbours that the tie rule ordered.
@@ -48,6 +50,86 @@ pub fn neighbours(order: &[u32], tied: impl Fn(u32, u32) -> bool) -> Vec<Run> {
         start = end;
     }
     apart(runs)
+}
+
+/// How many pairs of neighbours are in the same run.
+#[must_use]
+pub fn neighbours_in(runs: &[Run]) -> usize {
+    runs.iter().map(|run| (run.end - run.start - 1) as usize).sum()
+}
+
+/// The shortest runs of an order such that all items of a run are certain to come before those of
+/// all later runs; each is a group, and runs of one place are left out.
+///
+/// `first(a, b)` says that `a` is certain to come before `b`; so it is if another item is certain
+/// to come between them. O(n²), and up to O(n³ / 64) if much is uncertain.
+///
+/// # Errors
+/// [`Error::Interrupted`](crate::Error::Interrupted) if `interrupt` says so.
+pub fn uncertain(
+    order: &[u32],
+    first: impl Fn(u32, u32) -> bool,
+    interrupt: Interrupt<'_>,
+) -> Result<Vec<Run>> {
+    let n = order.len();
+    // For each place, the later places that are not certain to be later, as bits; empty if none.
+    let mut open: Vec<Vec<u64>> = vec![Vec::new(); n];
+    let mut ends: Vec<usize> = (1..=n).collect();
+    for place in (0..n).rev() {
+        interrupt.check()?;
+        let is_first = |&to: &usize| first(order[place], order[to]);
+        let mut left = Vec::new();
+        for to in (place + 1..n).filter(|to| !is_first(to)) {
+            left.resize(n.div_ceil(64), 0_u64);
+            left[to / 64] |= 1 << (to % 64);
+        }
+        let mut via = place + 1;
+        while let Some(last) = left.iter().rposition(|&word| word != 0) {
+            let end = last * 64 + 64 - left[last].leading_zeros() as usize;
+            let Some(next) = (via..end).find(is_first) else {
+                ends[place] = end;
+                break;
+            };
+            // Of the places after `next`, those are left that are open there too.
+            let up_to_next = u64::MAX >> (63 - next % 64);
+            left[next / 64] &= up_to_next | word_of(&open[next], next / 64);
+            for word in next / 64 + 1..left.len() {
+                left[word] &= word_of(&open[next], word);
+            }
+            via = next + 1;
+        }
+        if ends[place] > place + 1 {
+            open[place] = left;
+        }
+    }
+    let mut runs: Vec<Run> = Vec::new();
+    let mut run = 0..0;
+    for (place, end) in ends.into_iter().enumerate() {
+        if place >= run.end {
+            run = place..end;
+        } else {
+            run.end = run.end.max(end);
+        }
+        if run.len() > 1 && place + 1 == run.end {
+            let (start, end) = (run.start as u32, run.end as u32);
+            runs.push(Run { group: 0, items: n as u32, start, end });
+        }
+    }
+    Ok(apart(runs))
+}
+
+fn word_of(bits: &[u64], word: usize) -> u64 {
+    bits.get(word).copied().unwrap_or(0)
+}
+
+/// The places from the first item that is not `first` of a later one to the last such later item.
+#[must_use]
+pub fn unsettled(order: &[u32], first: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)> {
+    let last_open =
+        |place: usize| (place + 1..order.len()).rev().find(|&to| !first(order[place], order[to]));
+    let open =
+        (0..order.len()).filter_map(|place| Some((place as u32, last_open(place)? as u32 + 1)));
+    open.reduce(|(start, end), (_, other)| (start, end.max(other)))
 }
 
 /// The runs of items that share their score with a neighbour.

@@ -69,23 +69,26 @@ impl Borda {
         &self.layout
     }
 
-    /// A client's message; means exactly between two places go either way, by `key`.
+    /// A client's message, and how many of its means were exactly between two places: these go
+    /// either way, by `key`.
     ///
     /// # Errors
     /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings.
-    pub fn encode(&self, rankings: Rankings<'_>, key: Key) -> Result<Vec<u64>> {
+    pub fn encode(&self, rankings: Rankings<'_>, key: Key) -> Result<(Vec<u64>, usize)> {
         self.size.admit(rankings)?;
         let sums = rank_sums(&Profile::new(rankings, None)?);
+        let mut drawn = 0;
         let mut message = match &self.midpoints {
             None => sums,
             Some(midpoints) => {
                 let mut rng = stream(key, 0);
                 let mean = |sum: u64| sum as f64 / rankings.len() as f64;
-                sums.into_iter().map(|sum| nearest(midpoints, mean(sum), &mut rng)).collect()
+                let place = |sum| nearest(midpoints, mean(sum), &mut rng, &mut drawn);
+                sums.into_iter().map(place).collect()
             }
         };
         message.truncate(self.layout.entries()); // a lone item's position is always 0
-        Ok(message)
+        Ok((message, drawn))
     }
 
     /// The consensus of the `survivors` whose messages sum to `total`.
@@ -145,9 +148,10 @@ fn possible_sums(sums: &[u64], n: usize, survivors: usize, samples: usize, each:
     enough && whole && rankings.is_multiple_of(each) && (fewest..=most).contains(&(rankings / each))
 }
 
-/// The place on whose side of the midpoints a mean lies; exactly on one, either.
-fn nearest(midpoints: &[f64], mean: f64, rng: &mut impl Rng) -> u64 {
+/// The place on whose side of the midpoints a mean lies; exactly on one, either, which is counted.
+fn nearest(midpoints: &[f64], mean: f64, rng: &mut impl Rng, drawn: &mut usize) -> u64 {
     let place = midpoints.partition_point(|&midpoint| midpoint < mean);
     let on_midpoint = midpoints.get(place) == Some(&mean);
+    *drawn += usize::from(on_midpoint);
     place as u64 + u64::from(on_midpoint && rng.next_u32() & 1 == 1)
 }

@@ -65,7 +65,7 @@ impl Lehmer {
         self.size.n.min(1 << self.low_bits)
     }
 
-    /// A client's message; tied digits by `key`.
+    /// A client's message, and how many of its digits were tied: these are drawn by `key`.
     ///
     /// # Errors
     /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings,
@@ -75,10 +75,10 @@ impl Lehmer {
         rankings: Rankings<'_>,
         key: Key,
         interrupt: Interrupt<'_>,
-    ) -> Result<Vec<u64>> {
+    ) -> Result<(Vec<u64>, usize)> {
         self.size.admit(rankings)?;
         let profile = Profile::new(rankings, None)?;
-        let (digits, _) = plurality(&profile, Ties::Random(key), interrupt)?;
+        let (digits, tied) = plurality(&profile, Ties::Random(key), interrupt)?;
         let highs = digits[self.first_high()..].iter();
         let mut message: Vec<u64> = highs.map(|&v| u64::from(v >> self.low_bits)).collect();
         message.resize(self.layout.entries(), 0);
@@ -91,7 +91,7 @@ impl Lehmer {
             }
             start += sent;
         }
-        Ok(message)
+        Ok((message, tied.len()))
     }
 
     /// The consensus of the `survivors` whose messages sum to `total`.

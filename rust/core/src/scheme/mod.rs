@@ -46,7 +46,7 @@ impl Scheme {
         }
     }
 
-    /// A client's message; its ties are broken by `key`.
+    /// A client's message, and how many of its ties were broken by `key`.
     ///
     /// # Errors
     /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings,
@@ -56,12 +56,12 @@ impl Scheme {
         rankings: Rankings<'_>,
         key: Key,
         interrupt: Interrupt<'_>,
-    ) -> Result<Vec<u64>> {
+    ) -> Result<(Vec<u64>, usize)> {
         match self {
             Self::Borda(scheme) => scheme.encode(rankings, key),
             Self::Lehmer(scheme) => scheme.encode(rankings, key, interrupt),
             Self::Refine(scheme) => scheme.encode(rankings, key, interrupt),
-            Self::Dispersion(scheme) => scheme.encode(rankings, interrupt),
+            Self::Dispersion(scheme) => Ok((scheme.encode(rankings, interrupt)?, 0)),
         }
     }
 

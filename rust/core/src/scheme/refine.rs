@@ -103,7 +103,7 @@ impl Refine {
         &self.layout
     }
 
-    /// A client's message; its own tied majorities are drawn from `key`.
+    /// A client's message, and how many of its majorities were tied: these are drawn from `key`.
     ///
     /// # Errors
     /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings,
@@ -113,13 +113,17 @@ impl Refine {
         rankings: Rankings<'_>,
         key: Key,
         interrupt: Interrupt<'_>,
-    ) -> Result<Vec<u64>> {
+    ) -> Result<(Vec<u64>, usize)> {
         self.size.admit(rankings)?;
         if rankings.len() > i32::MAX as usize {
             return Err(Error::TooHeavy { total: rankings.len() as u64 });
         }
         let samples = rankings.len() / self.size.each();
         let margins = self.round.margins(rankings, interrupt)?;
+        let drawn = match self.vote {
+            Vote::Majority => margins.iter().filter(|&&margin| margin == 0).count(),
+            Vote::Margins | Vote::Counted => 0,
+        };
         let mut rng = stream(key, 0);
         // Twins have the same margins, twice.
         let each = self.size.each() as i64;
@@ -136,7 +140,7 @@ impl Refine {
         if self.layout.entries() > message.len() {
             message.push(samples as u64);
         }
-        Ok(message)
+        Ok((message, drawn))
     }
 
     /// The refined consensus of the `survivors` whose messages, round by round, sum to
@@ -170,8 +174,9 @@ impl Refine {
             // What is least here is no distance to the rankings.
             found.exact = None;
         }
-        let tied = tied::neighbours(&order, |a, b| known.margin(a, b) == Some(0));
-        found.ties = tied.iter().map(|run| (run.end - run.start - 1) as usize).sum();
+        let neighbours = || tied::neighbours(&order, |a, b| known.margin(a, b) == Some(0));
+        let tied = found.tied.unwrap_or_else(neighbours);
+        found.ties = tied::neighbours_in(&tied);
         found.tied = Some(tied);
         let items = &self.round.order;
         let by_item: Vec<u32> = order.iter().map(|&place| items[place as usize]).collect();
@@ -290,16 +295,25 @@ fn complete(
         Ties::Random(key) => key,
         Ties::Index | Ties::Refuse => [0; 32],
     };
-    let solved = kemeny::by_majority(&majority, EXACT_UPTO, KICKS, ties, key, interrupt)?;
+    let (solved, certain) =
+        kemeny::by_majority(&majority, EXACT_UPTO, KICKS, ties, key, interrupt)?;
     let distance = majority.distance(&refined);
     let better = solved.distance.is_some_and(|solved| solved < distance);
-    let order = if better { invert(&solved.ranks) } else { refined };
+    let solved_order = invert(&solved.ranks);
+    // Where the search might have found something else that is better than the refined order.
+    let whole = (0, majority.n() as u32);
+    let same = better || solved_order == refined;
+    let random = solved.searched.filter(|_| matches!(ties, Ties::Random(_)));
+    let searched = random.map(|places| if same { places } else { whole });
+    let order = if better { solved_order } else { refined };
     let distance = majority.distance(&order);
     let found = Consensus {
         exact: Some(solved.bound == Some(distance)),
         distance: samples.and(Some(distance)),
         bound: samples.and(solved.bound),
         kept: !better,
+        tied: Some(certain.tied(&majority, &order, interrupt)?),
+        searched,
         ..Consensus::default()
     };
     Ok((order, found))

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::search::improve;
-use super::subsets::best_order;
+use super::subsets::Subsets;
 use crate::consensus::majority::Majority;
 use crate::error::{Result, zeros};
 use crate::interrupt::Interrupt;
@@ -145,7 +145,7 @@ impl Known {
             let items = order[run.clone()].to_vec();
             let Some(majority) = self.majority(&items, 0)? else { continue };
             let as_is: Vec<u32> = (0..items.len() as u32).collect();
-            let best = best_order(&majority, &as_is, interrupt.uncounted())?;
+            let best = Subsets::solve(&majority, &as_is, interrupt.uncounted())?.order();
             if majority.violations(&best) < majority.violations(&as_is) {
                 improved = true;
                 for (slot, &i) in order[run].iter_mut().zip(&best) {

@@ -3,8 +3,10 @@
 //! In some optimal order the strongly connected `components` of the majority graph follow each
 //! other, so each is solved separately: small ones exactly, by `subsets`, large ones by local
 //! `search` from Borda's order, with a lower bound from `cycles`.
+//! `certain` tells which items every best order has in one order.
 //! `known` refines an order, and `proof` proves it optimal, when only some margins are known.
 
+mod certain;
 mod components;
 mod cycles;
 pub(crate) mod known;
@@ -12,12 +14,15 @@ mod proof;
 mod search;
 mod subsets;
 
+pub(crate) use certain::Certain;
+
 use super::majority::Majority;
 use super::{Consensus, tied};
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Stage};
 use crate::rankings::{Profile, Ties, invert};
 use crate::rng::{Key, shuffle, stream};
+use subsets::Subsets;
 
 /// Default for the largest component solved exactly: 2²⁰ subsets take 8 MiB and about 15 ms.
 pub const EXACT_UPTO: usize = 20;
@@ -33,7 +38,9 @@ pub const KICKS: usize = 50;
 /// Components of up to `exact_upto` items (at most [`EXACT_MOST`]) are solved exactly. In a larger
 /// one, the search is restarted `kicks` times from a disturbed optimum, with randomness from
 /// `key`. The result is proved optimal if its distance equals its bound.
-/// [`Consensus::ties`] counts the tied pairs of neighbours in the result.
+/// [`Consensus::tied`] has the runs of places whose items best orders have in different orders, and
+/// [`Consensus::ties`] counts the neighbours in them; [`Consensus::searched`] has the places of the
+/// larger components.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
@@ -47,10 +54,12 @@ pub fn consensus(
     interrupt: Interrupt<'_>,
 ) -> Result<Consensus> {
     interrupt.enter(Stage::Pairs);
-    by_majority(&Majority::new(profile, interrupt)?, exact_upto, kicks, ties, key, interrupt)
+    let majority = Majority::new(profile, interrupt)?;
+    let (found, _) = by_majority(&majority, exact_upto, kicks, ties, key, interrupt)?;
+    Ok(found)
 }
 
-/// [`consensus`] from the margins alone.
+/// [`consensus`] from the margins alone, and what is certain about every best order.
 pub(crate) fn by_majority(
     majority: &Majority,
     exact_upto: usize,
@@ -58,7 +67,7 @@ pub(crate) fn by_majority(
     ties: Ties,
     key: Key,
     interrupt: Interrupt<'_>,
-) -> Result<Consensus> {
+) -> Result<(Consensus, Certain)> {
     let mut items: Vec<u32> = (0..majority.n() as u32).collect();
     if let Ties::Random(key) = ties {
         // Every loop over the items now takes them in random order.
@@ -66,6 +75,8 @@ pub(crate) fn by_majority(
     }
     let mut order = Vec::with_capacity(items.len());
     let mut excess = 0;
+    let mut certain = Certain::new(majority.n());
+    let mut searched: Option<(u32, u32)> = None;
     let exact = |component: &[u32]| component.len() <= exact_upto.min(EXACT_MOST);
     let components = components::components(majority, &items, interrupt)?;
     interrupt.enter(Stage::Search);
@@ -80,25 +91,34 @@ pub(crate) fn by_majority(
             component.sort_unstable();
         }
         if exact(&component) {
-            let solved = subsets::best_order(majority, &component, interrupt)?;
+            let subsets = Subsets::solve(majority, &component, interrupt)?;
+            let solved = subsets.order();
             excess += majority.violations(&solved);
+            certain.add(&component, &subsets.before(interrupt)?);
             order.extend(solved);
         } else {
             excess += cycles::bound(majority, &component, interrupt)?;
             let mut rng = stream(key, i as u64);
+            // Nothing is known about other orders of it, so its own order counts as certain.
+            certain.add(&component, &vec![0; component.len()]);
+            if kicks > 0 || ties != Ties::Index {
+                let first = searched.map_or(order.len() as u32, |(first, _)| first);
+                searched = Some((first, (order.len() + component.len()) as u32));
+            }
             order.extend(search::search(majority, &component, kicks, ties, &mut rng, interrupt)?);
         }
     }
-    let tied = tied::neighbours(&order, |a, b| majority.margin(a, b) == 0);
-    let ties = tied.iter().map(|run| (run.end - run.start - 1) as usize).sum();
+    let tied = certain.tied(majority, &order, interrupt)?;
     let (distance, bound) = (majority.distance(&order), majority.pair_bound() + excess);
-    Ok(Consensus {
+    let found = Consensus {
         ranks: invert(&order),
-        ties,
+        ties: tied::neighbours_in(&tied),
         tied: Some(tied),
         distance: Some(distance),
         bound: Some(bound),
         exact: Some(distance == bound),
+        searched,
         ..Consensus::default()
-    })
+    };
+    Ok((found, certain))
 }

@@ -1,0 +1,224 @@
+"""If another seed gives another order, the result says so: where, and why."""
+
+from itertools import pairwise, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedrank import Borda, Consensus, Kemeny, Lehmer, PartialRankings, aggregate, federate
+from fedrank.consensus import chance
+from fedrank.consensus.ties import NOT_COUNTED
+from fedrank.protocol.driver import conduct
+from fedrank.protocol.study import Study
+from fedrank.rankings.complete import Rankings
+from fedrank.schemes import Refine
+from fedrank.transport.inprocess import InProcess
+from helpers.strategies import profiles
+
+CYCLE = [[0, 1, 2], [2, 0, 1], [1, 2, 0]]
+SEEDS = range(6)
+
+
+def disagreement(order, ranks):
+    pairs = [(a, b) for place, a in enumerate(order) for b in order[place + 1 :]]
+    return sum(row[b] < row[a] for row in ranks for a, b in pairs)
+
+
+def best_orders(ranks):
+    """All orders of least total Kendall distance."""
+    orders = {order: disagreement(order, ranks) for order in permutations(range(len(ranks[0])))}
+    least = min(orders.values())
+    return [order for order, cost in orders.items() if cost == least]
+
+
+def accounted_for(found):
+    """Items whose places the result says may be others with another seed."""
+    items = {item for group in found.tied_items or () for item in group}
+    if found.tied_items is None or found._say_clients():
+        items |= set(range(len(found)))
+    if found.searched is not None:
+        items |= set(found.order[found.searched.start : found.searched.end].tolist())
+    return items
+
+
+def check_promise(results):
+    """Every item whose place differs is accounted for, in each of the results."""
+    for found in results:
+        for other in results:
+            moved = set(np.flatnonzero(found.ranks != other.ranks).tolist())
+            assert moved <= accounted_for(found)
+            assert chance(found) or not moved
+        assert bool(accounted_for(found)) == bool(chance(found))
+
+
+# Kemeny, by all optimal rankings
+
+
+@given(profiles(5, 6), st.sampled_from(["random", "index"]), st.integers(0, 99))
+def test_kemeny_ties_what_optimal_rankings_have_in_different_orders(ranks, rule, seed):
+    found = aggregate(ranks, "kemeny", ties=rule, rng=seed)
+    best = best_orders(ranks)
+    assert tuple(found.order.tolist()) in best
+    assert bool(found.tied_items) == (len(best) > 1)
+    # The shortest runs of places that have the same items in every optimal ranking.
+    n = len(found)
+    cuts = [end for end in range(n + 1) if len({frozenset(order[:end]) for order in best}) == 1]
+    order = found.order.tolist()
+    expected = [tuple(order[a:b]) for a, b in pairwise(cuts) if b - a > 1]
+    assert found.tied_items == tuple(expected)
+    assert found.ties == sum(len(group) - 1 for group in expected)
+    assert found.searched is None
+
+
+@given(profiles(5, 6), st.integers(0, 99), st.permutations(range(5)))
+def test_a_refinement_that_knows_all_pairs_ties_as_kemeny_does(ranks, seed, start):
+    n = len(ranks[0])
+    announced = [position for position in start if position < n]
+    scheme = Refine(announced, 1, n, max_samples=9)
+    found = scheme.decode(scheme.encode(ranks), 1, rng=seed)
+    central = aggregate(ranks, "kemeny", rng=seed)
+    assert list(map(set, found.tied_items)) == list(map(set, central.tied_items))
+
+
+def test_a_cycle_of_majorities_is_a_tie_of_all_its_items():
+    found = aggregate(CYCLE, "kemeny", rng=0)
+    assert set(found.tied_groups[0]) == {0, 1, 2}
+    assert chance(found)[0] == "1 tie broken at random"
+    assert chance(found)[1].startswith("places 1 to 3 were decided by lot: ")
+    assert "decided by lot" in repr(found)
+    by_number = aggregate(CYCLE, "kemeny", ties="index")
+    assert chance(by_number)[1] == "places 1 to 3 were decided by item number: 0, 1, 2"
+    result = federate([[row] for row in CYCLE], "kemeny", secure=False, rng=0)
+    assert chance(result)[1].startswith("places 1 to 3 were decided by lot: ")
+
+
+# The promise
+
+
+OPTIONS = [
+    ("borda", {}),
+    ("lehmer", {}),
+    ("footrule", {}),
+    ("pick", {}),
+    ("pivot", {"runs": 1}),
+    ("pivot", {"runs": 3}),
+    ("pivot", {"runs": 1, "best_of_both": True}),
+    ("kemeny", {}),
+    ("kemeny", {"exact_upto": 2, "kicks": 1}),
+    ("kemeny", {"exact_upto": 3, "kicks": 0}),
+]
+
+
+@pytest.mark.parametrize("rule", ["random", "index"])
+@pytest.mark.parametrize(("method", "options"), OPTIONS)
+@given(ranks=profiles(6, 6))
+def test_what_depends_on_the_seed_is_said(method, options, rule, ranks):
+    check_promise([aggregate(ranks, method, ties=rule, rng=seed, **options) for seed in SEEDS])
+
+
+@pytest.mark.parametrize("method", ["borda", "pivot", "kemeny"])
+@given(levels=st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=4))
+def test_what_depends_on_the_seed_is_said_of_partial_rankings(method, levels):
+    partial = PartialRankings.from_scores(np.array(levels, dtype=float))
+    check_promise([aggregate(partial, method, rng=seed) for seed in SEEDS])
+
+
+def federated_methods(n, clients):
+    exact = Borda(n, clients, quantize=False, max_samples=9)
+    return [
+        Borda(n, clients),
+        exact,
+        Lehmer(n, clients),
+        Lehmer(n, clients, low_bits=2),
+        Kemeny(n, clients),
+        Kemeny(n, clients, start=exact, window=1, rounds=1),
+        Kemeny(n, clients, start=exact, window=2, rounds=3, counts=True),
+        Kemeny(n, clients, majority=True, window=1),
+    ]
+
+
+@pytest.mark.parametrize("which", range(8))
+@given(st.data())
+def test_what_depends_on_the_seed_is_said_of_federated_results(which, data):
+    n = data.draw(st.integers(1, 5))
+    rows = st.lists(st.permutations(range(n)), min_size=1, max_size=3)
+    clients = data.draw(st.lists(rows, min_size=1, max_size=4))
+    method = federated_methods(n, len(clients))[which]
+    check_promise([federate(clients, method, secure=False, rng=seed) for seed in SEEDS])
+
+
+# Random searches
+
+
+def test_a_searched_part_is_named_with_its_places():
+    ranks = [[0, *(1 + (shift + i) % 5 for i in range(5)), 6] for shift in range(5)]
+    found = aggregate(ranks, "kemeny", exact_upto=2, rng=0)
+    assert found.searched == ("search", 1, 6)
+    said = "places 2 to 6 come from a random search: another seed may order them differently"
+    assert said in chance(found)
+    assert said in repr(found)
+    assert Consensus.from_json(found.to_json()) == found
+
+
+def test_a_search_without_draws_is_not_called_random():
+    found = aggregate(CYCLE, "kemeny", exact_upto=2, kicks=0, ties="index")
+    assert found.searched is None
+    assert aggregate(CYCLE, "kemeny", exact_upto=2, kicks=1, ties="index").searched is not None
+    scheme = Refine([0, 1, 2], 1, 2, max_samples=9)
+    decoded = scheme.decode(scheme.encode(CYCLE), 1, ties="index")
+    assert (decoded.searched, decoded.decided_by) == (None, "order")
+
+
+def test_pivots_are_named_unless_all_majorities_agree_with_one_order():
+    found = aggregate(CYCLE, "pivot", rng=0)
+    said = "pivots are drawn at random: another seed may order places 1 to 3 differently"
+    assert chance(found) == (said,)
+    assert chance(aggregate([[0, 1, 2], [0, 1, 2], [0, 2, 1]], "pivot", rng=0)) == ()
+
+
+def test_a_refinement_by_some_pairs_tells_of_a_random_start():
+    # All items share Borda's score; margins are asked of neighbours only.
+    votes = [[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 2, 3]], [[3, 2, 1, 0]]]
+    start = Borda(4, 4, quantize=False, max_samples=1)
+    found = federate(votes, Kemeny(4, 4, start=start, window=1), secure=False, rng=0)
+    assert found.searched == ("start", 0, 4)
+    assert any(sentence.startswith("the refinement began with") for sentence in chance(found))
+
+
+# Ties inside clients
+
+
+@pytest.mark.parametrize(
+    ("method", "drew"),
+    [
+        (Lehmer(2, 3), ("a", "c")),
+        (Borda(2, 3), ("a", "c")),
+        (Borda(2, 3, quantize=False, max_samples=2), ()),
+        (Refine([0, 1], 3, 1, majority=True), ("a", "c")),
+        (Refine([0, 1], 3, 1, max_samples=2), ()),
+    ],
+)
+def test_clients_that_broke_ties_in_their_messages_are_counted(method, drew):
+    undecided, sure = [[0, 1], [1, 0]], [[0, 1]]
+    clients = {"a": undecided, "b": sure, "c": undecided}
+    found = federate(clients, method, rng=0)
+    said = "the messages of 2 clients depended on ties that they broke at random"
+    assert found.local_ties == drew
+    assert (said in chance(found)) == bool(drew)
+    assert (said in repr(found)) == (said in found._repr_html_()) == bool(drew)
+    assert Consensus.from_json(found.to_json()) == found
+    study = Study(method, roster=list(clients))
+    data = [Rankings(each) for each in clients.values()]
+    elsewhere = conduct(study, InProcess(study, data, bytes(32)))
+    assert elsewhere.local_ties is None
+    assert (NOT_COUNTED in chance(elsewhere)) == bool(drew)
+
+
+def test_clients_that_are_not_in_the_sum_are_not_counted():
+    undecided = [[0, 1], [1, 0]]
+    found = federate([undecided] * 4, "lehmer", dropouts=[3], rng=0)
+    assert found.local_ties == (0, 1, 2)
+    one = federate([undecided, [[0, 1]], [[0, 1]]], "lehmer", rng=0)
+    assert "the messages of 1 client depended on ties that it broke at random" in chance(one)
