@@ -38,6 +38,10 @@ def test_a_winner_by_lot_is_said_in_every_table(tied):
         assert re.search(SAID, " ".join(visible(shown)))
 
 
+# An item that is first in every ranking: its column may also number them.
+DECLARED = ("--layout", "ranks", "--items-in", "columns")
+
+
 def test_json_has_the_ties_and_the_sentences(tied):
     for command in commands(tied):
         found = json.loads(run(*command, "--json").stdout)
@@ -56,16 +60,18 @@ def test_ties_by_item_number_are_not_called_chance(tied):
 
 def test_a_tie_at_the_end_of_the_table_is_said(tmp_path):
     file = write_ranks(tmp_path / "votes.csv", TOWNS, MIDDLE)
-    assert "places 2 and 3 were decided by lot" in run("aggregate", file, "--top", "2").stdout
-    assert "by lot" not in run("aggregate", file, "--top", "3").stdout
-    assert "1 tie broken at random" in run("aggregate", file, "--top", "3").stdout
+    two, three = (run("aggregate", file, *DECLARED, "--top", top).stdout for top in "23")
+    assert "places 2 and 3 were decided by lot" in two
+    assert "by lot" not in three
+    assert "1 tie broken at random" in three
 
 
 def test_no_ties_no_words(tmp_path):
     file = write_ranks(tmp_path / "votes.csv", TOWNS, [(0, 1, 2, 3)] * 2)
-    shown = run("aggregate", file).stdout
+    shown = run("aggregate", file, *DECLARED).stdout
+    assert "Consensus" in shown
     assert "!" not in shown
-    found = json.loads(run("aggregate", file, "--json").stdout)
+    found = json.loads(run("aggregate", file, *DECLARED, "--json").stdout)
     assert (found["ties"], found["tied_groups"], found["chance"]) == (0, [], [])
 
 
@@ -83,7 +89,7 @@ def test_the_central_consensus_follows_the_labels_even_if_the_first_client_is_lo
         places = [tuple("xyz".index(label) for label in labels)] * 2  # x, then y, then z
         write_ranks(tmp_path / f"{name}.csv", list(labels), places)
     files = sorted(tmp_path.glob("*.csv"))
-    done = run("federate", *files, "--unquantized", "--drop", "a", "--json")
+    done = run("federate", *files, *DECLARED, "--unquantized", "--drop", "a", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [row["item"] for row in found["consensus"]] == ["x", "y", "z"]

@@ -263,7 +263,8 @@ def test_a_client_may_have_ties_where_others_have_none(tmp_path):
     votes = {"a": "0,1,2\n0,2,1\n", "b": "0,0,1\n0,1,2\n", "c": "2,1,0\n2,1,0\n"}
     for name, rows in votes.items():
         (tmp_path / f"{name}.csv").write_text("x,y,z\n" + rows)
-    found = federate(*sorted(tmp_path.glob("*.csv")), "--layout", "ranks", "--unquantized")
+    ranks = "--layout", "ranks", "--items-in", "columns"
+    found = federate(*sorted(tmp_path.glob("*.csv")), *ranks, "--unquantized")
     ballots = [(0, 1, 2), (0, 2, 1), (0, 0, 1), (0, 1, 2), (2, 1, 0), (2, 1, 0)]
     scores = {row["item"]: row["score"] for row in found["consensus"]}
     means = [float(sum(of) / 6) for of in zip(*map(reference.mid_ranks, ballots), strict=True)]

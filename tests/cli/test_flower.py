@@ -23,7 +23,7 @@ def test_new_keys_and_join_say_what_they_made_or_miss(tmp_path, monkeypatch):
     assert (made.returncode, made.stdout) == (0, "keys: keys\n")
     assert len(list(Path("keys/nodes").glob("*.key"))) == 4
     Path("bad.json").write_text("{}")
-    assert "bad.json: the JSON of a study" in refused(run("flower", "new", "bad.json"))
+    assert "bad.json: this is not the JSON of a study" in refused(run("flower", "new", "bad.json"))
     joined = ["flower", "join", "--superlink", "127.0.0.1:1", "--key", "keys/nodes/0.key"]
     absent = run(*joined, "--root-certificates", "none.crt")
     assert "none.crt: there is no such file" in refused(absent)

@@ -368,8 +368,8 @@ def test_one_column_of_a_library_is_still_one_ranking():
 
 
 def test_errors_in_frames_name_the_column():
-    frame = pd.DataFrame({"patient": ["p1", "p2"], "TP53": [0, 1]})
-    with pytest.raises(InputError, match="row 0: 'p1' of item 'patient' is text, not a number"):
+    frame = pd.DataFrame({"EGFR": ["p1", "p2"], "TP53": [0, 1]})
+    with pytest.raises(InputError, match="row 0: 'p1' of item 'EGFR' is text, not a number"):
         Rankings(frame)
     with pytest.raises(InputError, match=r"0\.5 of item 'EGFR' .*use Rankings\.from_scores"):
         aggregate(pd.DataFrame({"TP53": [0, 1], "EGFR": [1, 0.5]}))

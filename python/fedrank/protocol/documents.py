@@ -145,7 +145,7 @@ def read_extra(
         "note": extra["note"],
         "local_ties": None
         if extra["local_ties"] is None
-        else tuple(as_clients(extra["local_ties"], clients)),
+        else tuple(as_clients(extra["local_ties"], index)),
         "sources": read_sources(extra["sources"], len(clients)),
     }
 
