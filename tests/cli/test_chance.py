@@ -46,7 +46,7 @@ def test_json_has_the_ties_and_the_sentences(tied):
     for command in commands(tied):
         found = json.loads(run(*command, "--json").stdout)
         assert [sorted(group) for group in found["tied_groups"]] == [["Golden", "St. Clair"]]
-        assert found["ties"] >= 1
+        assert found["ties"] == 1  # as the first sentence says
         assert re.fullmatch(SAID, found["chance"][1])
         assert [row["tied"] for row in found["consensus"]] == [1, 1, None, None]
         assert [row["place"] for row in found["consensus"]] == [1, 2, 3, 4]
@@ -81,7 +81,23 @@ def test_footrule_says_that_it_does_not_know(tied):
         in run("aggregate", tied, "--method", "footrule").stdout
     )
     found = json.loads(run("aggregate", tied, "--method", "footrule", "--json").stdout)
-    assert found["tied_groups"] is None
+    assert (found["ties"], found["tied_groups"]) == (None, None)
+
+
+def test_the_table_counts_the_ties_that_the_sentence_counts(tmp_path):
+    file = write_ranks(tmp_path / "votes.csv", TOWNS, [(0, 1, 2, 3), (3, 2, 1, 0)])
+    shown = run("aggregate", file).stdout
+    assert "! 1 tie broken at random\n" in shown
+    assert re.search(r"ties broken at random\W+1\b", shown)
+
+
+def test_a_cycle_of_majorities_is_said(tmp_path):
+    cycle = [(0, 1, 2), (2, 0, 1), (1, 2, 0)]
+    file = write_ranks(tmp_path / "votes.csv", TOWNS[:3], cycle * 2)
+    solved = run("aggregate", file, "--method", "kemeny").stdout
+    assert "! places 1 to 3 were decided by lot" in solved
+    pivots = run("aggregate", file, "--method", "pivot").stdout
+    assert "! pivots are drawn at random: another seed may order places 1 to 3" in pivots
 
 
 def test_the_central_consensus_follows_the_labels_even_if_the_first_client_is_lost(tmp_path):

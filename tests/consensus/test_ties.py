@@ -189,6 +189,16 @@ def test_a_tie_at_the_end_of_what_is_shown_is_named():
     assert len(chance(found, top=0)) == 1
 
 
+def test_repr_names_a_tie_at_the_end_of_what_it_shows():
+    order = list(range(9))
+    swapped = [0, 1, 2, 3, 4, 6, 5, 7, 8]
+    found = aggregate([order, swapped], ties="index")
+    assert repr(found).splitlines()[0].endswith(": 0, 1, 2, 3, 4, 5, …")
+    assert "places 6 and 7 were decided by item number: 5, 6" in repr(found)
+    later = aggregate([order, [0, 1, 2, 3, 4, 5, 7, 6, 8]], ties="index")
+    assert "places" not in repr(later)
+
+
 def test_a_tie_at_both_ends_is_named_once():
     found = aggregate(Rankings([range(4), [3, 2, 1, 0]], items=TOWNS), ties="index")
     all_tied = f"places 1 to 4 were decided by item number: {', '.join(TOWNS)}"

@@ -1,8 +1,11 @@
 """Clients have names: in results, dropouts, faults and messages."""
 
+import copy
+import pickle
+
 import pytest
 
-from fedrank import Rankings, aggregate, federate
+from fedrank import Consensus, Rankings, aggregate, federate
 from fedrank.data import read
 from fedrank.exceptions import InputError
 from fedrank.protocol.result import summary
@@ -31,6 +34,26 @@ def test_a_list_has_numbers():
     found = federate([VOTES] * 4, rng=0, dropouts=[1])
     assert found.clients == (0, 1, 2, 3)
     assert (found.survivors, found.dropped) == ([0, 2, 3], {1: "mask"})
+
+
+def test_names_that_are_numbers_are_names():
+    found = federate(dict.fromkeys("012", VOTES), rng=0)
+    assert found.clients == ("0", "1", "2")
+    assert found.survivors == ["0", "1", "2"]
+    assert Consensus.from_json(found.to_json()) == found
+    assert Consensus.from_json(found.to_json()).clients == found.clients
+    numbered = federate([VOTES] * 3, rng=0)
+    assert Consensus.from_json(numbered.to_json()).clients == (0, 1, 2)
+    assert numbered.study == found.study
+
+
+@pytest.mark.parametrize("method", ["borda", "lehmer", "kemeny"])
+def test_results_can_be_pickled_and_copied(method):
+    found = named(method=method, fit_phi=True)
+    for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found), copy.copy(found)):
+        assert again == found
+        assert (again.study, again.clients) == (found.study, found.clients)
+        assert repr(again) == repr(found)
 
 
 def test_names_change_nothing_but_names():

@@ -42,9 +42,10 @@ class Consensus:
         quantized Borda, the position that the clients' mean level stands for (M6).
     ties : int
         Number of choices that the tie rule made: items that share a score (borda), tied digits
-        (lehmer), tied comparisons (pivot), rankings equally near (pick), neighbours in the same
-        tied group (kemeny). The solver of footrule does not report ties: 0, and `tied_groups` is
-        None. Sentences, tables and JSON count the tied groups instead.
+        (lehmer), tied comparisons (pivot), rankings equally near (pick), neighbours that as many
+        rankings have in one order as in the other (kemeny, in which a cycle of majorities is a tied
+        group too). The solver of footrule does not report ties: 0, and `tied_groups` is None.
+        Sentences, tables and JSON count the tied groups instead.
     exact : bool or None
         Whether it is proven to minimise the distance of the method (footrule, kemeny); None
         for methods that minimise no distance.

@@ -54,7 +54,7 @@ pub fn neighbours(order: &[u32], tied: impl Fn(u32, u32) -> bool) -> Vec<Run> {
 
 /// How many pairs of neighbours are in the same run.
 #[must_use]
-pub fn neighbours_in(runs: &[Run]) -> usize {
+pub fn pairs_in(runs: &[Run]) -> usize {
     runs.iter().map(|run| (run.end - run.start - 1) as usize).sum()
 }
 
@@ -93,8 +93,8 @@ pub fn uncertain(
             // Of the places after `next`, those are left that are open there too.
             let up_to_next = u64::MAX >> (63 - next % 64);
             left[next / 64] &= up_to_next | word_of(&open[next], next / 64);
-            for word in next / 64 + 1..left.len() {
-                left[word] &= word_of(&open[next], word);
+            for (word, bits) in left.iter_mut().enumerate().skip(next / 64 + 1) {
+                *bits &= word_of(&open[next], word);
             }
             via = next + 1;
         }

@@ -174,10 +174,9 @@ impl Refine {
             // What is least here is no distance to the rankings.
             found.exact = None;
         }
-        let neighbours = || tied::neighbours(&order, |a, b| known.margin(a, b) == Some(0));
-        let tied = found.tied.unwrap_or_else(neighbours);
-        found.ties = tied::neighbours_in(&tied);
-        found.tied = Some(tied);
+        let neighbours = tied::neighbours(&order, |a, b| known.margin(a, b) == Some(0));
+        found.ties = tied::pairs_in(&neighbours);
+        found.tied = found.tied.or(Some(neighbours));
         let items = &self.round.order;
         let by_item: Vec<u32> = order.iter().map(|&place| items[place as usize]).collect();
         found.ranks = invert(&by_item);

@@ -38,9 +38,9 @@ pub const KICKS: usize = 50;
 /// Components of up to `exact_upto` items (at most [`EXACT_MOST`]) are solved exactly. In a larger
 /// one, the search is restarted `kicks` times from a disturbed optimum, with randomness from
 /// `key`. The result is proved optimal if its distance equals its bound.
-/// [`Consensus::tied`] has the runs of places whose items best orders have in different orders, and
-/// [`Consensus::ties`] counts the neighbours in them; [`Consensus::searched`] has the places of the
-/// larger components.
+/// [`Consensus::tied`] has the runs of places whose items best orders have in different orders,
+/// [`Consensus::searched`] the places of the larger components; [`Consensus::ties`] counts the
+/// neighbours of margin 0.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if n² numbers are too many,
@@ -109,10 +109,11 @@ pub(crate) fn by_majority(
         }
     }
     let tied = certain.tied(majority, &order, interrupt)?;
+    let neighbours = tied::neighbours(&order, |a, b| majority.margin(a, b) == 0);
     let (distance, bound) = (majority.distance(&order), majority.pair_bound() + excess);
     let found = Consensus {
         ranks: invert(&order),
-        ties: tied::neighbours_in(&tied),
+        ties: tied::pairs_in(&neighbours),
         tied: Some(tied),
         distance: Some(distance),
         bound: Some(bound),
