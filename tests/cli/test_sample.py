@@ -62,7 +62,8 @@ def test_aggregate_reads_back_the_center(tmp_path, form):
 def test_one_item_is_read_back_too(tmp_path, form):
     out = tmp_path / "votes.csv"
     run("sample", "--items", "1", "--size", "2", "--as", form, "--out", out)
-    found = json.loads(run("aggregate", out, "--layout", form, "--json").stdout)
+    declared = ["--layout", form, "--header"]
+    found = json.loads(run("aggregate", out, *declared, "--json").stdout)
     assert (found["rankings"], found["items"], found["kemeny_score"]) == (2, 1, 0)
 
 

@@ -153,7 +153,7 @@ def document(rankings: Rankings, form: Form, phi: float, seed: int) -> Iterator[
 
 def lines(rankings: Rankings, form: Form) -> Iterator[str]:
     """Yield the rankings as CSV, one block of rows at a time."""
-    places = [f"place {place}" for place in range(rankings.n)]
+    places = [f"place {place}" for place in range(1, rankings.n + 1)]
     yield output.as_csv([rankings.items if form is Form.RANKS else places])
     for start in range(0, len(rankings), BLOCK_ROWS):
         yield output.as_csv(written(rankings[start : start + BLOCK_ROWS], form))
