@@ -107,8 +107,8 @@ class Federation:
             ]
             assert [call.wait(timeout=TIMEOUT_SECONDS) for call in calls] == [0] * len(calls)
 
-    def configure(self, name, labels, ranks, studies, seed=None, **limits):
-        """Give a client its rankings and its policy."""
+    def configure(self, name, labels, ranks, studies, seed=None, reading=None, **limits):
+        """Give a client its rankings, how to read them, and its policy."""
         place = self.folder / name
         place.mkdir(exist_ok=True)
         write_ranks(place / "votes.csv", labels, ranks)
@@ -117,6 +117,8 @@ class Federation:
             f'name = "{name}"',
             'rankings = "votes.csv"',
             *([] if seed is None else [f"seed = {seed}"]),
+            "[reading]",
+            *(f"{key} = {json.dumps(value)}" for key, value in (reading or {}).items()),
             "[policy]",
             *(f"{key} = {json.dumps(value)}" for key, value in policy.items()),
         ]
