@@ -77,25 +77,22 @@ def test_the_relay_passes_the_agents_bytes_on(study_file, tmp_path, monkeypatch)
     policy = Policy((STUDY.digest,))
     config = Config("east", votes, tmp_path / "state", tmp_path / "a.sock", policy)
     agent = Agent(config)
-    listener = threading.Thread(target=answer_once, args=(agent, tmp_path / "a.sock"), daemon=True)
-    listener.start()
-    while not (tmp_path / "a.sock").exists():
-        pass
     monkeypatch.setenv("FEDRANK_AGENT", str(tmp_path / "{}.sock"))
-    (tmp_path / "a.sock").rename(tmp_path / "0.sock")
-    reply = relayed(study_file, {"partition-id": 0}, ASKED)
-    listener.join()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "0.sock"))
+        listening.listen()  # before anything connects
+        listener = threading.Thread(target=answer_once, args=(agent, listening), daemon=True)
+        listener.start()
+        reply = relayed(study_file, {"partition-id": 0}, ASKED)
+        listener.join(60)
     assert reply == {"bytes": agent.answer(STUDY.to_json(), Step(7, 0, "advertise"), b"")}
     agent.close()
 
 
-def answer_once(agent, path):
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(path))
-        listening.listen()
-        connection, _ = listening.accept()
-        with connection:
-            asked = b""
-            while part := connection.recv(65536):
-                asked += part
-            connection.sendall(respond(agent, asked))
+def answer_once(agent, listening):
+    connection, _ = listening.accept()
+    with connection:
+        asked = b""
+        while part := connection.recv(65536):
+            asked += part
+        connection.sendall(respond(agent, asked))
