@@ -335,7 +335,7 @@ def in_terminal(code, stop_after=None):
     try:
         while part := os.read(main, 65536):
             shown.append((time.monotonic(), part.decode()))
-            if stop_after is not None and stop_after in part.decode():
+            if stop_after is not None and stop_after in "".join(text for _, text in shown):
                 process.send_signal(signal.SIGINT)
                 stop_after = None
     except OSError:  # Linux's way of saying that the other side is closed
