@@ -29,7 +29,7 @@ MEASURE = """
 before, threads, sent = small(), len(os.listdir("/proc/self/task")), []
 
 def press():
-    time.sleep(1)
+    time.sleep(0.5)
     sent.append(time.perf_counter())
     os.kill(os.getpid(), signal.SIGINT)
 
@@ -98,10 +98,19 @@ call = lambda: [scheme.encode(votes.ranks, bytes(32)) for _ in range(50)]""",
 }
 
 
+def within_three_tries(python, code):
+    """Run code that measures time: a busy machine may be late once, but not three times."""
+    for _ in range(3):
+        done = python(code)
+        if done.returncode == 0 and "False" not in done.stdout:
+            break
+    return done
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads in /proc")
 @pytest.mark.parametrize("name", CALLS)
 def test_ctrl_c_stops(python, name):
-    done = python(SET_UP + CALLS[name] + MEASURE)
+    done = within_three_tries(python, SET_UP + CALLS[name] + MEASURE)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -194,5 +203,5 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("secure", ["True", "False"])
 def test_ctrl_c_ends_a_federated_run(python, secure):
-    done = python(FEDERATED.replace("SECURE", secure))
+    done = within_three_tries(python, FEDERATED.replace("SECURE", secure))
     assert done.stdout == "True True 1\n", done.stdout + done.stderr
