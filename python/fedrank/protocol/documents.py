@@ -14,6 +14,7 @@ from fedrank._json import canonical
 from fedrank._validation import few
 from fedrank.consensus.saved import as_number, check_fields, is_count, one_of
 from fedrank.exceptions import InputError
+from fedrank.protocol.clients import client_ids
 from fedrank.protocol.secagg import STEPS
 from fedrank.protocol.study import Study
 from fedrank.schemes import Dispersion, Fit, Refine
@@ -92,8 +93,6 @@ def read_extra(
     extra: Any, kind: type["RoundResult"], n: int, labels: tuple[Hashable, ...] | None
 ) -> dict[str, Any]:
     """Check and read what `extra_of` wrote for a consensus of ``n`` items with these labels."""
-    from fedrank.protocol.result import client_ids  # noqa: PLC0415  it imports this module
-
     check_fields(extra, FIELDS)
     study = read_study(extra["study"], extra["named"])
     if study.method.n != n or study.items != labels:
