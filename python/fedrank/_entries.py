@@ -125,9 +125,9 @@ def not_a_number(
     """
     if isinstance(value, str | bytes):
         text = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-        if is_number(text):
+        if is_number_text(text):
             advice = "convert the texts to numbers"
-        elif is_number(text.replace(",", ".", 1)):
+        elif is_number_text(text.replace(",", ".", 1)):
             advice = "write a decimal point, not a comma, and convert the texts to numbers"
         else:
             advice = "if the rows name items, best first, use Rankings.from_orders"
@@ -137,12 +137,12 @@ def not_a_number(
     return bad_entry(row, item, value, "is not a number", advice, labels)
 
 
-def is_number(text: str) -> bool:
-    """Return whether a text is written like a number.
+def is_number_text(text: str) -> bool:
+    """Return whether a text is written like a number, infinity and NaN among them.
 
     Examples
     --------
-    >>> is_number("0.5"), is_number("0,5")
+    >>> is_number_text("0.5"), is_number_text("0,5")
     (True, False)
     """
     try:

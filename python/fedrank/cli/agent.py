@@ -162,7 +162,7 @@ def preview(
         f"Message for study {shown.study.digest}",
         ["segment", "entries", "bits each", "values"],
         [
-            [segment.name, segment.entries, segment.bits, few(entries.tolist())]
+            [segment.name, segment.entries, segment.bits, first_entries(entries.tolist())]
             for segment, entries in shown.segments
         ],
     )
@@ -188,12 +188,12 @@ def utc(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
 
 
-def few(entries: Sequence[int]) -> str:
+def first_entries(entries: Sequence[int]) -> str:
     """Spell out the first entries.
 
     Examples
     --------
-    >>> few(range(14))
+    >>> first_entries(range(14))
     '0 1 2 3 4 5 6 7 8 9 10 11 … 2 more (--json shows all)'
     """
     shown = " ".join(map(str, entries[:MAX_SHOWN_ENTRIES]))

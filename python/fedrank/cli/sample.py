@@ -79,17 +79,17 @@ def sample(
 
     blocks = 1 + -(-size // BLOCK_ROWS)
     if out is not None:
-        output.write(out, counted(text(out.suffix.lower() == ".json"), blocks))
+        output.write(out, with_progress(text(out.suffix.lower() == ".json"), blocks))
     if out is None or as_json:
         parts = text(as_json)
         # On a terminal the rankings themselves show how far the work is.
-        for part in parts if sys.stdout.isatty() else counted(parts, blocks):
+        for part in parts if sys.stdout.isatty() else with_progress(parts, blocks):
             typer.echo(part, nl=False)
     else:
         output.say_where(out, "rankings")
 
 
-def counted(parts: Iterator[str], total: int) -> Iterator[str]:
+def with_progress(parts: Iterator[str], total: int) -> Iterator[str]:
     """Yield the parts of a text, and show how many have been written."""
     with Progress("writing", total) as progress:
         for part in parts:

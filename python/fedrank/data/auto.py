@@ -12,7 +12,7 @@ from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
 from fedrank.data._cells import PARQUET, SHEETS, csv_rows, is_comment, sheet_rows
-from fedrank.data._grid import Choices, number, show
+from fedrank.data._grid import Choices, cell_number, show
 from fedrank.data._options import TABLES, USERS, Declared, layout_of
 from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
 from fedrank.data.ballots import NTH_CHOICE, choice_columns, read_ballots
@@ -229,7 +229,7 @@ def expression_choices(file: PathLike, choices: Choices) -> Choices:
 
 def refuse_numbered(path: PathLike, file: PathLike, rankings: AnyRankings) -> None:
     """Refuse numbers under columns such as "rank1", which need not be candidates."""
-    if any(isnan(number(str(item))) for item in rankings.items):
+    if any(isnan(cell_number(str(item))) for item in rankings.items):
         return
     header = header_of(file, Path(path).suffix.lower())
     columns = [header[i] for i in choice_columns(header)]

@@ -139,13 +139,13 @@ def open_table(path: PathLike, decimal: str = ".") -> Iterator[Iterator[Row]]:
             fail(path, None, f"this is not a readable Parquet file ({error})")
         rest = frame.height * REST_UNITS / PARSE_UNITS
         with Progress(f"reading {Path(path).name}", frame.height + rest) as progress:
-            yield frame_rows(frame, progress, rest)
+            yield parquet_rows(frame, progress, rest)
     else:
         with table_rows(path, decimal, REST_UNITS) as rows:
             yield rows
 
 
-def frame_rows(frame: Any, progress: Progress, rest: float) -> Iterator[Row]:
+def parquet_rows(frame: Any, progress: Progress, rest: float) -> Iterator[Row]:
     """Yield the header and the rows of a frame as texts; then the rest of the work begins."""
     yield None, frame.columns
     for row in frame.iter_rows():
