@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 
 from fedrank._progress import Progress
 from fedrank._random import RNG
+from fedrank._text import noun
 from fedrank._words import are_long, is_position
 from fedrank.data._cells import PARQUET, Row, cell_text, comma_separated, need, table_rows
 from fedrank.data._grid import Choices, Grid, load
@@ -250,9 +251,8 @@ def refuse_mixture(grid: Grid) -> None:
     choices: Choices = []
     if not are_long(grid.names):
         orders = {"layout": "orders", "id_columns": declared + numbers}
-        word = "column" if len(numbers) == 1 else "columns"
-        text = f"orders of labels, best first; {word} {', '.join(numbers)} skipped"
-        choices.append((text, orders))
+        skipped = f"{noun(len(numbers), 'column')} {', '.join(numbers)} skipped"
+        choices.append((f"orders of labels, best first; {skipped}", orders))
     if len(numbers) > 1:
         choices.append(("one number per item", {"id_columns": declared + words}))
     if len(grid.names) == 3 and not all(map(is_position, words)):
