@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, Unpack, overload
 
 from fedrank._progress import Progress
 from fedrank._random import RNG
@@ -15,7 +15,7 @@ from fedrank.data._grid import Choices, Grid, load
 from fedrank.data._header import named, with_corner, with_header
 from fedrank.data._long import read_long
 from fedrank.data._matrix import Read, from_matrix
-from fedrank.data._options import TABLES, Declared, one_of
+from fedrank.data._options import TABLES, Declared, TableOptions, one_of
 from fedrank.data._orders import read_orders
 from fedrank.data._recognise import LONG, recognise, refuse_decimals
 from fedrank.data._text import PARSE_UNITS, PathLike, fail
@@ -29,29 +29,11 @@ MAX_QUESTIONS = 3  # questions that follow each other about one table
 
 @overload
 def read_table(
-    path: PathLike,
-    *,
-    layout: str | None = None,
-    best: str | None = None,
-    id_columns: str | Iterable[str] = (),
-    items_in: str | None = None,
-    header: bool | None = None,
-    decimal: str = ".",
-    complete: Literal[True],
-    rng: RNG = None,
+    path: PathLike, *, complete: Literal[True], rng: RNG = None, **options: Unpack[TableOptions]
 ) -> Rankings: ...
 @overload
 def read_table(
-    path: PathLike,
-    *,
-    layout: str | None = None,
-    best: str | None = None,
-    id_columns: str | Iterable[str] = (),
-    items_in: str | None = None,
-    header: bool | None = None,
-    decimal: str = ".",
-    complete: bool = False,
-    rng: RNG = None,
+    path: PathLike, *, complete: bool = False, rng: RNG = None, **options: Unpack[TableOptions]
 ) -> AnyRankings: ...
 def read_table(
     path: PathLike,
