@@ -1,4 +1,7 @@
-"""Checks of the arguments of public functions; an `InputError` says what is wrong and where."""
+"""Checks of the arguments of public functions; an `InputError` says what is wrong and where.
+
+Also what their messages share: a few labels in one line, and a count with its noun.
+"""
 
 import numbers
 from collections.abc import Hashable, Iterable, Sequence

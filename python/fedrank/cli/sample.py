@@ -11,9 +11,10 @@ import typer
 from numpy.typing import NDArray
 
 import fedrank
+from fedrank._positions import is_position
 from fedrank._progress import Progress
 from fedrank._validation import as_phi, check_items
-from fedrank._words import is_id, is_position
+from fedrank._words import is_id
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.data._cells import is_number

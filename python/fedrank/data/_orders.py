@@ -5,8 +5,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._positions import are_directions, positions_of
-from fedrank._words import are_positions, is_id, is_position
+from fedrank._positions import are_directions, are_positions, is_position, positions_of
+from fedrank._words import is_id
 from fedrank.data._blocks import MAX_CELLS, REORDERED, from_levels
 from fedrank.data._grid import MISSING, Choices, Grid
 from fedrank.data._header import refuse_one_column, with_order_header

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._positions import are_positions
 from fedrank._words import (
     are_long,
-    are_positions,
     are_scores,
     is_number_id,
     names_item,

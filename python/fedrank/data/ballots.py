@@ -9,10 +9,10 @@ from typing import Any, Literal, NoReturn, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._positions import positions_of, words_of
+from fedrank._positions import positions_of
 from fedrank._random import RNG
 from fedrank._validation import few
-from fedrank._words import word_set
+from fedrank._words import word_set, words_of
 from fedrank.data._blocks import Ballots
 from fedrank.data._cells import (
     SHEETS,

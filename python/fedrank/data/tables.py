@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
+from fedrank._positions import is_position
 from fedrank._progress import Progress
 from fedrank._random import RNG
 from fedrank._text import noun
-from fedrank._words import are_long, is_position
+from fedrank._words import are_long
 from fedrank.data._cells import PARQUET, Row, cell_text, comma_separated, need, table_rows
 from fedrank.data._grid import Choices, Grid, load
 from fedrank.data._header import named, with_corner, with_header
