@@ -1,13 +1,13 @@
 """Checks of the entries of matrices of ranks and scores; an error names the row and the item."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fedrank._frames import is_empty, refuse_id_columns
 from fedrank._validation import INT32_MAX, plural
-from fedrank._words import is_id
 from fedrank.exceptions import InputError, Remedy
 
 FILL_GAPS = "fill in the gaps, or use PartialRankings with -1 for items not ranked"
@@ -125,24 +125,23 @@ def not_a_number(
     """
     if isinstance(value, str | bytes):
         text = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-        if is_number(text):
+        if is_number_text(text):
             advice = "convert the texts to numbers"
-        elif is_number(text.replace(",", ".", 1)):
+        elif is_number_text(text.replace(",", ".", 1)):
             advice = "write a decimal point, not a comma, and convert the texts to numbers"
         else:
             advice = "if the rows name items, best first, use Rankings.from_orders"
         return bad_entry(row, item, text, "is text, not a number", advice, labels)
-    gap = value is None or type(value).__name__ in ("NAType", "NaTType")
-    advice = "fill in the gap, or use PartialRankings" if gap else "pass numbers"
+    advice = "fill in the gap, or use PartialRankings" if is_empty(value) else "pass numbers"
     return bad_entry(row, item, value, "is not a number", advice, labels)
 
 
-def is_number(text: str) -> bool:
-    """Return whether a text is written like a number.
+def is_number_text(text: str) -> bool:
+    """Return whether a text is written like a number, infinity and NaN among them.
 
     Examples
     --------
-    >>> is_number("0.5"), is_number("0,5")
+    >>> is_number_text("0.5"), is_number_text("0,5")
     (True, False)
     """
     try:
@@ -192,31 +191,6 @@ def as_matrix(values: ArrayLike, what: str, labels: Sequence[object] | None = No
     if matrix.shape[1] > INT32_MAX:
         raise InputError(f"{matrix.shape[1]} items are too many; at most {INT32_MAX} can be ranked")
     return matrix
-
-
-def labels_of(values: object) -> tuple[Hashable, ...] | None:
-    """Return the labels of fedrank's own objects and of data frames; else None."""
-    if hasattr(values, "item_labels"):
-        return cast("tuple[Hashable, ...] | None", values.item_labels)
-    # A pyarrow table's columns are the data, not the names.
-    columns = getattr(values, "column_names", getattr(values, "columns", None))
-    if columns is None or type(columns).__name__ == "RangeIndex":
-        return None
-    return tuple(columns)
-
-
-def refuse_id_columns(values: object) -> None:
-    """Refuse a data frame with a column whose name says that it numbers or names the rows."""
-    if hasattr(values, "item_labels"):  # fedrank's own, whose items were declared
-        return
-    for name in labels_of(values) or ():
-        if isinstance(name, str) and is_id(name):
-            raise InputError(
-                f"column {name!r} of the data frame may be no item, by the name",
-                value=name,
-                remedy=f"leave it out, with .drop(columns={name!r}) in pandas or .drop({name!r}) "
-                "in polars; if it is an item, rename it",
-            )
 
 
 def from_objects(

@@ -1,14 +1,14 @@
-"""Data frames of any library, on their way in."""
+"""Data frames of any library, on their way in: their rows and the names of their columns."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from fedrank._entries import labels_of, refuse_id_columns
 from fedrank._positions import positions_of
 from fedrank._validation import as_list
+from fedrank._words import is_id
 from fedrank.exceptions import InputError, MissingExtraError
 
 OWN_METHODS = ("__array__", "item_labels")
@@ -56,6 +56,31 @@ def as_frame(values: Any) -> Any:
     raise MissingExtraError(
         f"to read a {type(values).__name__} needs polars, pyarrow or pandas: pip install polars"
     )
+
+
+def labels_of(values: object) -> tuple[Hashable, ...] | None:
+    """Return the labels of fedrank's own objects and of data frames; else None."""
+    if hasattr(values, "item_labels"):
+        return cast("tuple[Hashable, ...] | None", values.item_labels)
+    # A pyarrow table's columns are the data, not the names.
+    columns = getattr(values, "column_names", getattr(values, "columns", None))
+    if columns is None or type(columns).__name__ == "RangeIndex":
+        return None
+    return tuple(columns)
+
+
+def refuse_id_columns(values: object) -> None:
+    """Refuse a data frame with a column whose name says that it numbers or names the rows."""
+    if hasattr(values, "item_labels"):  # fedrank's own, whose items were declared
+        return
+    for name in labels_of(values) or ():
+        if isinstance(name, str) and is_id(name):
+            raise InputError(
+                f"column {name!r} of the data frame may be no item, by the name",
+                value=name,
+                remedy=f"leave it out, with .drop(columns={name!r}) in pandas or .drop({name!r}) "
+                "in polars; if it is an item, rename it",
+            )
 
 
 def order_rows(values: Any, what: str) -> list[list[Any]]:

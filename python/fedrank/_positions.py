@@ -1,8 +1,31 @@
-"""The positions that the header of a table of orders names, which decide where the best item is."""
+"""Names of columns that are positions, such as "2nd": they decide where the best item is."""
 
+import re
 from collections.abc import Sequence
 
-from fedrank._words import ORDINAL_NUMBERS, TOKENS, is_position, word_set
+from fedrank._words import word_set, words_of
+
+ORDINAL_NUMBERS = {
+    "first": 1,
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "seventh": 7,
+    "eighth": 8,
+    "ninth": 9,
+    "tenth": 10,
+    "eleventh": 11,
+    "twelfth": 12,
+}
+ORDINALS = "|".join([*ORDINAL_NUMBERS, "best", "worst", "last", "winner"])
+POSITION = re.compile(
+    rf"(?:\d+(?:st|nd|rd|th)|{ORDINALS})"
+    r"(?:[\s_.-]*(?:place|position|pos|rank|choice|preference|pref))?"
+    r"|(?:rank|place|position|pos|choice|preference|pref)[\s_.#-]*\d+",
+    re.I | re.A,
+)
 
 TOP = word_set("best top winner favourite favorite highest")
 """Words for the first position."""
@@ -13,15 +36,32 @@ UNCLEAR = word_set("last worst bottom mid middle lowest least final")
 SUFFIXES = word_set("st nd rd th")
 
 
-def words_of(name: str) -> list[str]:
-    """Return the words, numbers and signs of a name.
+def is_position(name: str) -> bool:
+    """Return whether a column of this name contains what has one position in each ranking.
 
     Examples
     --------
-    >>> words_of("2nd_Choice")
-    ['2', 'nd', 'choice']
+    >>> [is_position(name) for name in ("1st", "rank1", "place 2", "first choice", "pos_1")]
+    [True, True, True, True, True]
+    >>> is_position("ann"), is_position("P1")
+    (False, False)
     """
-    return [word.lower() for word in TOKENS.findall(name)]
+    return POSITION.fullmatch(name.strip()) is not None
+
+
+def are_positions(names: Sequence[str]) -> bool:
+    """Return whether all names are positions; the numbers from 0 or 1 on are, in any order.
+
+    Examples
+    --------
+    >>> are_positions(["1st", "2nd"]), are_positions(["2", "1"]), are_positions(["3", "1"])
+    (True, True, False)
+    """
+    bare = {name.removeprefix("#").removesuffix(".") for name in names}
+    counted = any(
+        bare == {str(i + base) for i in range(len(names))} and len(names) > 1 for base in (0, 1)
+    )
+    return bool(names) and (counted or all(map(is_position, names)))
 
 
 def position_number(name: str) -> int | None:

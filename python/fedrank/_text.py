@@ -1,4 +1,4 @@
-"""Text that may come from data, made fit to be shown, its width, and rows of it as CSV."""
+"""Text on its way out: made fit to be shown, its width, its plural, and rows of it as CSV."""
 
 import csv
 import io
@@ -27,6 +27,17 @@ def width_of(text: str) -> int:
     (3, 4)
     """
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def noun(count: int, one: str, many: str | None = None) -> str:
+    """Return a noun in the singular or the plural, whichever goes with a count.
+
+    Examples
+    --------
+    >>> noun(1, "item"), noun(0, "item"), noun(2, "entry", "entries")
+    ('item', 'items', 'entries')
+    """
+    return one if count == 1 else many or f"{one}s"
 
 
 def as_csv(rows: Iterable[Iterable[object]]) -> str:

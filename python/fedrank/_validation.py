@@ -1,4 +1,7 @@
-"""Checks of the arguments of public functions; an `InputError` says what is wrong and where."""
+"""Checks of the arguments of public functions; an `InputError` says what is wrong and where.
+
+Also what their messages share: a few labels in one line, and a count with its noun.
+"""
 
 import numbers
 from collections.abc import Hashable, Iterable, Sequence
@@ -7,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from fedrank._text import printable
+from fedrank._text import noun, printable
 from fedrank.exceptions import InputError
 
 INT32_MAX = np.iinfo(np.int32).max
@@ -112,7 +115,7 @@ def check_items(items: Iterable[Hashable], n: int) -> tuple[Hashable, ...]:
     """Check that there are ``n`` different labels."""
     labels = tuple(as_list(items, "items"))
     if len(labels) != n:
-        given = f"{plural(len(labels), 'label')} {'was' if len(labels) == 1 else 'were'} given"
+        given = plural(len(labels), "label was given", "labels were given")
         raise InputError(f"{given} for {plural(n, 'item')}; each item needs one label")
     seen: set[Hashable] = set()
     for item, label in enumerate(labels):
@@ -209,5 +212,11 @@ def few(labels: Sequence[object]) -> str:
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
-    """Return a count with its noun, such as "3 items"."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    """Return a count with its noun for a message, in plain digits.
+
+    Examples
+    --------
+    >>> plural(1234, "item"), plural(1, "entry", "entries")
+    ('1234 items', '1 entry')
+    """
+    return f"{count} {noun(count, one, many)}"

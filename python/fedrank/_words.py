@@ -1,4 +1,4 @@
-"""Names of columns that mean something: ids, positions, the parts of a long table."""
+"""Names of columns that mean something: ids, scores, the parts of a long table."""
 
 import re
 from collections.abc import Sequence
@@ -39,28 +39,6 @@ VOTERS = word_set(
 
 TOKENS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|#|[^\W\d_]+")
 
-ORDINAL_NUMBERS = {
-    "first": 1,
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "seventh": 7,
-    "eighth": 8,
-    "ninth": 9,
-    "tenth": 10,
-    "eleventh": 11,
-    "twelfth": 12,
-}
-ORDINALS = "|".join([*ORDINAL_NUMBERS, "best", "worst", "last", "winner"])
-POSITION = re.compile(
-    rf"(?:\d+(?:st|nd|rd|th)|{ORDINALS})"
-    r"(?:[\s_.-]*(?:place|position|pos|rank|choice|preference|pref))?"
-    r"|(?:rank|place|position|pos|choice|preference|pref)[\s_.#-]*\d+",
-    re.I | re.A,
-)
-
 RANKING_WORDS = IDS | word_set("ranking list region group who reviewer expert")
 ITEM_WORDS = word_set(
     "item items candidate gene product option movie film alternative label title joke song symbol "
@@ -79,6 +57,17 @@ SCORE_WORDS = word_set(
 """Words in names of columns whose numbers may be scores, although each row counts from 1."""
 
 
+def words_of(name: str) -> list[str]:
+    """Return the words, numbers and signs of a name.
+
+    Examples
+    --------
+    >>> words_of("2nd_Choice")
+    ['2', 'nd', 'choice']
+    """
+    return [word.lower() for word in TOKENS.findall(name)]
+
+
 def are_scores(names: Sequence[str]) -> bool:
     """Return whether all names have a word for scores.
 
@@ -87,7 +76,7 @@ def are_scores(names: Sequence[str]) -> bool:
     >>> are_scores(["score a", "points_b"]), are_scores(["time", "bob"])
     (True, False)
     """
-    words = [{word.lower() for word in TOKENS.findall(name)} for name in names]
+    words = [set(words_of(name)) for name in names]
     return bool(words) and all(each & SCORE_WORDS for each in words)
 
 
@@ -101,7 +90,7 @@ def is_id(name: str) -> bool:
     >>> [is_id(name) for name in ("ann", "P1", "sample 7", "ID2", "idaho", "Nora")]
     [False, False, False, False, False, False]
     """
-    words = [word.lower() for word in TOKENS.findall(name)]
+    words = words_of(name)
     if not words:
         return False
     if len(words) > 1:
@@ -119,7 +108,7 @@ def is_number_id(name: str) -> bool:
     >>> [is_number_id(name) for name in ("ann", "gene 7", "Yearling")]
     [False, False, False]
     """
-    words = [word.lower() for word in TOKENS.findall(name)]
+    words = words_of(name)
     return is_id(name) or (bool(words) and words[-1] in NUMBER_IDS)
 
 
@@ -131,7 +120,7 @@ def names_ranking(name: str) -> bool:
     >>> names_ranking("patient_no"), names_ranking("id")
     (True, False)
     """
-    return any(word.lower() in VOTERS for word in TOKENS.findall(name))
+    return any(word in VOTERS for word in words_of(name))
 
 
 def names_item(name: str) -> bool:
@@ -142,35 +131,7 @@ def names_item(name: str) -> bool:
     >>> names_item("gene"), names_item("movie_id"), names_item("patient")
     (True, True, False)
     """
-    return any(word.lower() in ITEM_WORDS for word in TOKENS.findall(name))
-
-
-def is_position(name: str) -> bool:
-    """Return whether a column of this name contains what has one position in each ranking.
-
-    Examples
-    --------
-    >>> [is_position(name) for name in ("1st", "rank1", "place 2", "first choice", "pos_1")]
-    [True, True, True, True, True]
-    >>> is_position("ann"), is_position("P1")
-    (False, False)
-    """
-    return POSITION.fullmatch(name.strip()) is not None
-
-
-def are_positions(names: Sequence[str]) -> bool:
-    """Return whether all names are positions; the numbers from 0 or 1 on are, in any order.
-
-    Examples
-    --------
-    >>> are_positions(["1st", "2nd"]), are_positions(["2", "1"]), are_positions(["3", "1"])
-    (True, True, False)
-    """
-    bare = {name.removeprefix("#").removesuffix(".") for name in names}
-    counted = any(
-        bare == {str(i + base) for i in range(len(names))} and len(names) > 1 for base in (0, 1)
-    )
-    return bool(names) and (counted or all(map(is_position, names)))
+    return any(word in ITEM_WORDS for word in words_of(name))
 
 
 def are_long(names: Sequence[str]) -> bool:

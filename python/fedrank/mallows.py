@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._entries import labels_of
+from fedrank._frames import labels_of
 from fedrank._progress import Following, show
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, as_phi, as_weights, whole

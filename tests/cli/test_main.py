@@ -89,16 +89,23 @@ def test_a_misspelt_option_gets_one_suggestion():
 
 
 EARLY = """
-import os, signal, threading
+import os, signal, sys
 from fedrank_command import main
-threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+class Stop:
+    def find_spec(name, path=None, target=None):
+        if name == os.environ["STOP_AT"]:
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Stop)
 main()
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise")
-def test_ctrl_c_while_the_modules_load_ends_without_a_traceback(python):
-    done = python(EARLY)
+@pytest.mark.parametrize("module", ["fedrank", "fedrank._core", "typer", "fedrank.cli.sample"])
+def test_ctrl_c_while_the_modules_load_ends_without_a_traceback(python, module):
+    done = python(EARLY, STOP_AT=module)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "fedrank: stopped\n")
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from fedrank._progress import Progress
+from fedrank._random import stream_rng
 from fedrank._validation import few
 from fedrank.cli import _reading
 from fedrank.data import read_sushi
@@ -43,7 +44,7 @@ def gather(
         return parties
     if len(files) > 1:
         raise ValueError(f"{given[0]} splits one file, and {len(files)} are given")
-    rng = _reading.stream(seed, 0, 0)
+    rng = stream_rng(seed, 0, 0)
     if by is not None:
         found = how.read_groups(files[0], by, rng)
         return [Party(name, rankings) for name, rankings in found.items()]
@@ -58,9 +59,7 @@ def gather(
                 region: completed(each, complete=True, rng=rng) for region, each in regions.items()
             }
         return [Party(f"region {region}", rankings) for region, rankings in regions.items()]
-    parts: Sequence[AnyRankings] = how.read(files[0], rng).split(
-        clients or 0, _reading.stream(seed, 1)
-    )
+    parts: Sequence[AnyRankings] = how.read(files[0], rng).split(clients or 0, stream_rng(seed, 1))
     return [Party(str(client), part) for client, part in enumerate(parts)]
 
 
@@ -82,7 +81,7 @@ def read_parties(
         for i, (name, file) in enumerate(zip(names_of(files), files, strict=True)):
             progress.label = f"reading {file.name}"
             progress.begin(sizes[i])
-            rng = partial(_reading.stream, seed, 0, i)
+            rng = partial(stream_rng, seed, 0, i)
             rankings = how.read_mixed(file, rng) if mixed else how.read(file, rng())
             parties.append(Party(name, rankings, file))
             progress.advance(sizes[i])

@@ -13,7 +13,6 @@ import numpy as np
 import typer
 
 from fedrank import data
-from fedrank._random import stream_rng
 from fedrank._validation import check_items
 from fedrank.data._options import LAYOUTS, OWNERS, USERS
 from fedrank.data._text import rereadable, text_lines
@@ -301,6 +300,3 @@ def check_file(path: Path) -> None:
         raise ValueError(f"{path} is a folder: name the files in it, {path / '*'}")
     if not path.exists():
         raise ValueError(f"{path}: there is no such file")
-
-
-stream = stream_rng

@@ -15,10 +15,11 @@ from typing import Annotated
 import typer
 
 from fedrank import agent as agents
+from fedrank._random import stream_rng
 from fedrank.agent.policy import as_toml, quoted
 from fedrank.agent.store import PRIVATE, Store
 from fedrank.cli import _output as output
-from fedrank.cli._reading import Reading, check_file, reads_files, stream
+from fedrank.cli._reading import Reading, check_file, reads_files
 from fedrank.protocol.study import Study
 
 MAX_SHOWN_ENTRIES = 12  # per segment
@@ -67,7 +68,7 @@ def new(
         raise ValueError(f"--name {name} is not in the roster: {', '.join(agreed.roster)}")
     if config.exists():
         raise ValueError(f"{config} exists already: add the digest {agreed.digest} to it")
-    read = how.read(rankings, stream(0))
+    read = how.read(rankings, stream_rng(0))
     if "genes" in how.options:
         how.options["genes"] = str(Path(how.options["genes"]).resolve())
     text = TEMPLATE.format(
@@ -162,7 +163,7 @@ def preview(
         f"Message for study {shown.study.digest}",
         ["segment", "entries", "bits each", "values"],
         [
-            [segment.name, segment.entries, segment.bits, few(entries.tolist())]
+            [segment.name, segment.entries, segment.bits, first_entries(entries.tolist())]
             for segment, entries in shown.segments
         ],
     )
@@ -188,12 +189,12 @@ def utc(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
 
 
-def few(entries: Sequence[int]) -> str:
+def first_entries(entries: Sequence[int]) -> str:
     """Spell out the first entries.
 
     Examples
     --------
-    >>> few(range(14))
+    >>> first_entries(range(14))
     '0 1 2 3 4 5 6 7 8 9 10 11 … 2 more (--json shows all)'
     """
     shown = " ".join(map(str, entries[:MAX_SHOWN_ENTRIES]))

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import fedrank
+from fedrank._random import stream_rng
 from fedrank._validation import as_phi
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
@@ -168,7 +169,7 @@ def federate(
         secure=secure,
         threshold=threshold,
         dropouts=lost,
-        rng=_reading.stream(seed, 2),
+        rng=stream_rng(seed, 2),
         min_survivors=min_survivors,
         fit_phi=fit_phi,
     )
@@ -176,7 +177,7 @@ def federate(
     rankings = fedrank.Rankings.concat(party.rankings for party, summed in kept if summed)
     if result.item_labels is not None:  # the first client, whose order it is, may have dropped out
         rankings = rankings.align(result.items)
-    central = fedrank.aggregate(rankings, method.value, rng=_reading.stream(seed, 3))
+    central = fedrank.aggregate(rankings, method.value, rng=stream_rng(seed, 3))
     document = describe(parties, result, central, rankings, seed) | {"source": str(result.source)}
     output.deliver(document, result, as_json, out)
     if not as_json:

@@ -11,9 +11,10 @@ import typer
 from numpy.typing import NDArray
 
 import fedrank
+from fedrank._positions import is_position
 from fedrank._progress import Progress
 from fedrank._validation import as_phi, check_items
-from fedrank._words import is_id, is_position
+from fedrank._words import is_id
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.data._cells import is_number
@@ -79,17 +80,17 @@ def sample(
 
     blocks = 1 + -(-size // BLOCK_ROWS)
     if out is not None:
-        output.write(out, counted(text(out.suffix.lower() == ".json"), blocks))
+        output.write(out, with_progress(text(out.suffix.lower() == ".json"), blocks))
     if out is None or as_json:
         parts = text(as_json)
         # On a terminal the rankings themselves show how far the work is.
-        for part in parts if sys.stdout.isatty() else counted(parts, blocks):
+        for part in parts if sys.stdout.isatty() else with_progress(parts, blocks):
             typer.echo(part, nl=False)
     else:
         output.say_where(out, "rankings")
 
 
-def counted(parts: Iterator[str], total: int) -> Iterator[str]:
+def with_progress(parts: Iterator[str], total: int) -> Iterator[str]:
     """Yield the parts of a text, and show how many have been written."""
     with Progress("writing", total) as progress:
         for part in parts:

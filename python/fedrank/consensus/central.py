@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fedrank import _core
-from fedrank._entries import labels_of
-from fedrank._frames import as_frame
+from fedrank._frames import as_frame, labels_of
 from fedrank._progress import Following, show
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, check_ties, read_only, whole

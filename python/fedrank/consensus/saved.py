@@ -208,7 +208,7 @@ def is_count(value: Any) -> bool:
     return type(value) is int and value >= 0
 
 
-def one_of(value: Any, known: tuple[Any, ...], what: str) -> Any:
+def as_known(value: Any, known: tuple[Any, ...], what: str) -> Any:
     """Check a value that must be one of those known."""
     if value not in known or isinstance(value, bool):
         raise InputError(f"there is no {what} {value!r}: they are {few(known)}", value=value)

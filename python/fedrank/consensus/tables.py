@@ -48,7 +48,7 @@ def columns(
     )
 
 
-def as_columns(consensus: "Consensus") -> dict[str, list[Any]]:
+def columns_of(consensus: "Consensus") -> dict[str, list[Any]]:
     """Return the columns of a frame; mixed labels become text, since a column has one type."""
     place, labels, scores, tied = columns(consensus)
     one_type = len({type(label) for label in labels}) == 1
@@ -74,7 +74,7 @@ def csv_text(consensus: "Consensus") -> str:
     1,1,
     2,0,
     """
-    found = as_columns(consensus)
+    found = columns_of(consensus)
     return as_csv([found, *zip(*found.values(), strict=True)])
 
 
@@ -94,14 +94,14 @@ def library(name: str) -> Any:
 def to_pandas(consensus: "Consensus") -> Any:
     """Make a pandas frame."""
     pandas = library("pandas")
-    found = as_columns(consensus)
+    found = columns_of(consensus)
     return pandas.DataFrame(found | {"tied": pandas.array(found["tied"], dtype="Int64")})
 
 
 def to_polars(consensus: "Consensus") -> "polars.DataFrame":
     """Make a polars frame."""
     module = library("polars")
-    found = as_columns(consensus)
+    found = columns_of(consensus)
     frame: polars.DataFrame = module.DataFrame(found, schema_overrides={"tied": module.Int64})
     return frame
 
@@ -109,7 +109,7 @@ def to_polars(consensus: "Consensus") -> "polars.DataFrame":
 def to_pyarrow(consensus: "Consensus") -> Any:
     """Make a pyarrow table."""
     pyarrow = library("pyarrow")
-    found = as_columns(consensus)
+    found = columns_of(consensus)
     return pyarrow.table(found | {"tied": pyarrow.array(found["tied"], type=pyarrow.int64())})
 
 

@@ -137,7 +137,7 @@ class Grid:
         """Return the same cells, about which something else is declared."""
         values, codes = self.values, self.codes
         if declared.decimal != self.declared.decimal:
-            numbers = np.array([number(text, declared.decimal) for text in self.texts])
+            numbers = np.array([cell_number(text, declared.decimal) for text in self.texts])
             found = ~np.isnan(numbers)[codes] & (codes >= 0)
             values = np.where(found, numbers[codes], values)
             codes = np.where(found, np.int32(-1), codes)
@@ -266,20 +266,22 @@ def parse_each(
     """Return what `parse` does, one cell after the other."""
     numbers, codes = array("d"), array("i")
     for cell in cells:
-        value = number(cell, decimal)
+        value = cell_number(cell, decimal)
         plain = not isnan(value) and not (cell[0] == "0" and cell.isdigit() and cell != "0")
         numbers.append(value)
         codes.append(-1 if plain else index.setdefault(cell, len(index)))
     return numbers, codes
 
 
-def number(cell: str, decimal: str = ".") -> float:
+def cell_number(cell: str, decimal: str = ".") -> float:
     """Return the finite number that a cell contains; NaN if it contains none.
 
     Examples
     --------
-    >>> number("1e3"), number("0,5", ","), number("0,5"), number("1_000"), number("inf")
-    (1000.0, 0.5, nan, nan, nan)
+    >>> cell_number("1e3"), cell_number("0,5", ",")
+    (1000.0, 0.5)
+    >>> cell_number("0,5"), cell_number("1_000"), cell_number("inf")
+    (nan, nan, nan)
     """
     if decimal == ",":
         cell = "" if "." in cell else cell.replace(",", ".")

@@ -5,9 +5,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from fedrank._positions import are_directions
+from fedrank._positions import are_directions, are_positions, is_position
 from fedrank._validation import plural
-from fedrank._words import are_positions, is_position
 from fedrank.data._grid import MISSING, Choices, Grid
 from fedrank.data._matrix import number_choices
 from fedrank.data._text import fail

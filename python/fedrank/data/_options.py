@@ -1,10 +1,11 @@
 """What a caller declares about a file, and which options belong to which layout."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
+from fedrank.data._text import PathLike
 from fedrank.exceptions import InputError
 
 TABLES = ("ranks", "scores", "orders", "long")
@@ -32,6 +33,34 @@ USERS = {
     "decimal": TABLES,
 }
 """The layouts that each option of tables is for."""
+
+
+class TableOptions(TypedDict, total=False):
+    """Types of the options of tables, for the overloads of readers."""
+
+    layout: str | None
+    best: str | None
+    id_columns: str | Iterable[str]
+    items_in: str | None
+    header: bool | None
+    decimal: str
+
+
+class BallotOptions(TypedDict, total=False):
+    """Types of the options of ballots."""
+
+    items: Sequence[str] | None
+    choices: Sequence[str] | None
+    overvote: str
+    keep_blank: bool
+
+
+class ReadOptions(TableOptions, BallotOptions, total=False):
+    """Types of the options of all layouts; the ones named here are those of expression tables."""
+
+    genes: PathLike | Iterable[str] | None
+    genes_in: str | None
+    ties: str
 
 
 @dataclass(frozen=True)

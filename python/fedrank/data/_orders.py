@@ -5,8 +5,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._positions import are_directions, positions_of
-from fedrank._words import are_positions, is_id, is_position
+from fedrank._positions import are_directions, are_positions, is_position, positions_of
+from fedrank._words import is_id
 from fedrank.data._blocks import MAX_CELLS, REORDERED, from_levels
 from fedrank.data._grid import MISSING, Choices, Grid
 from fedrank.data._header import refuse_one_column, with_order_header
@@ -28,7 +28,7 @@ def read_orders(grid: Grid) -> Read:
     grid, moved = by_position(grid)
     codes, labels = grid.labelled()
     check_words(grid, codes, labels)
-    refuse_ids(grid, codes)
+    refuse_name_column(grid, codes)
     used = [int(code) for code in np.unique(codes[codes > 0])]
     if not used:
         fail(grid.path, None, "no order names an item")
@@ -36,7 +36,7 @@ def read_orders(grid: Grid) -> Read:
     place = {name: i for i, name in enumerate(names)}
     column = np.full(len(labels), -1, dtype=np.int32)
     column[used] = [place[labels[code]] for code in used]
-    levels = order_levels(grid, codes, column, labels, len(names))
+    levels = levels_of_labels(grid, codes, column, labels, len(names))
     rows = np.flatnonzero((levels >= 0).any(axis=1))
     blank = Note(len(levels) - len(rows), "empty ranking", "{} left out")
     source = Source(
@@ -67,7 +67,7 @@ def by_position(grid: Grid) -> tuple[Grid, bool]:
     return grid.take(sorted(range(len(places)), key=places.__getitem__)), True
 
 
-def order_levels(
+def levels_of_labels(
     grid: Grid,
     codes: NDArray[np.int32],
     column: NDArray[np.int32],
@@ -136,7 +136,7 @@ def check_words(grid: Grid, codes: NDArray[np.int32], labels: list[str]) -> None
     )
 
 
-def refuse_ids(grid: Grid, codes: NDArray[np.int32]) -> None:
+def refuse_name_column(grid: Grid, codes: NDArray[np.int32]) -> None:
     """Refuse a column that may name the rows."""
     positions = [
         grid.headed and (is_position(name) or are_directions([name])) for name in grid.names

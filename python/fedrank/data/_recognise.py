@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._positions import are_positions
 from fedrank._words import (
     are_long,
-    are_positions,
     are_scores,
     is_number_id,
     names_item,
@@ -43,7 +43,7 @@ def recognise(grid: Grid, labels: tuple[str, ...] | None) -> Matrix:
         refuse_one_column(grid)
     if names is None and grid.declared.items_in is None and not too_large(grid, numbers).all():
         refuse_large(grid, numbers, "columns")
-    refuse_ids(grid, numbers)
+    refuse_number_ids(grid, numbers)
     if names is None:
         refuse_bare(grid, numbers)
     refuse_score_names(grid, numbers)
@@ -264,7 +264,7 @@ def refuse_decimals(grid: Grid, word: str) -> None:
     grid.refuse(f"{word!r} is not a number with a decimal point", [choice])
 
 
-def refuse_ids(grid: Grid, numbers: Sequence[int]) -> None:
+def refuse_number_ids(grid: Grid, numbers: Sequence[int]) -> None:
     """Refuse a column of numbers whose name says that it numbers or names the rows."""
     if not grid.headed:
         return

@@ -5,15 +5,15 @@ from contextlib import suppress
 from itertools import takewhile
 from math import isnan
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, Unpack, overload
 
 from fedrank._progress import show as show_progress
 from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
 from fedrank.data._cells import PARQUET, SHEETS, csv_rows, is_comment, sheet_rows
-from fedrank.data._grid import Choices, number, show
-from fedrank.data._options import TABLES, USERS, Declared, layout_of
+from fedrank.data._grid import Choices, cell_number, show
+from fedrank.data._options import TABLES, USERS, Declared, ReadOptions, layout_of
 from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
 from fedrank.data.ballots import NTH_CHOICE, choice_columns, read_ballots
 from fedrank.data.blt import BLT_HEAD
@@ -38,31 +38,19 @@ SUFFIXES = {
 def read(
     path: PathLike,
     *,
-    layout: str | None = None,
-    best: str | None = None,
-    id_columns: str | Iterable[str] = (),
-    items_in: str | None = None,
-    header: bool | None = None,
-    decimal: str = ".",
     complete: Literal[True],
     rng: RNG = None,
     progress: bool = False,
-    **options: Any,
+    **options: Unpack[ReadOptions],
 ) -> Rankings: ...
 @overload
 def read(
     path: PathLike,
     *,
-    layout: str | None = None,
-    best: str | None = None,
-    id_columns: str | Iterable[str] = (),
-    items_in: str | None = None,
-    header: bool | None = None,
-    decimal: str = ".",
     complete: bool = False,
     rng: RNG = None,
     progress: bool = False,
-    **options: Any,
+    **options: Unpack[ReadOptions],
 ) -> AnyRankings: ...
 def read(
     path: PathLike,
@@ -229,7 +217,7 @@ def expression_choices(file: PathLike, choices: Choices) -> Choices:
 
 def refuse_numbered(path: PathLike, file: PathLike, rankings: AnyRankings) -> None:
     """Refuse numbers under columns such as "rank1", which need not be candidates."""
-    if any(isnan(number(str(item))) for item in rankings.items):
+    if any(isnan(cell_number(str(item))) for item in rankings.items):
         return
     header = header_of(file, Path(path).suffix.lower())
     columns = [header[i] for i in choice_columns(header)]

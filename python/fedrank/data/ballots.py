@@ -4,15 +4,15 @@ import re
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NoReturn, overload
+from typing import Any, Literal, NoReturn, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._positions import positions_of, words_of
+from fedrank._positions import positions_of
 from fedrank._random import RNG
 from fedrank._validation import few
-from fedrank._words import word_set
+from fedrank._words import word_set, words_of
 from fedrank.data._blocks import Ballots
 from fedrank.data._cells import (
     SHEETS,
@@ -25,6 +25,7 @@ from fedrank.data._cells import (
     sheet_rows,
 )
 from fedrank.data._grid import MISSING
+from fedrank.data._options import BallotOptions
 from fedrank.data._text import PathLike, fail, first_line, numbered, open_text, shown_name
 from fedrank.data.blt import BLT_HEAD, read_blt
 from fedrank.exceptions import InputError, Remedy
@@ -43,25 +44,11 @@ MAX_COLUMNS_LISTED = 12  # names of columns that an error message lists
 
 @overload
 def read_ballots(
-    path: PathLike,
-    *,
-    items: Sequence[str] | None = None,
-    choices: Sequence[str] | None = None,
-    overvote: str = "skip",
-    keep_blank: bool = False,
-    complete: Literal[True],
-    rng: RNG = None,
+    path: PathLike, *, complete: Literal[True], rng: RNG = None, **options: Unpack[BallotOptions]
 ) -> Rankings: ...
 @overload
 def read_ballots(
-    path: PathLike,
-    *,
-    items: Sequence[str] | None = None,
-    choices: Sequence[str] | None = None,
-    overvote: str = "skip",
-    keep_blank: bool = False,
-    complete: bool = False,
-    rng: RNG = None,
+    path: PathLike, *, complete: bool = False, rng: RNG = None, **options: Unpack[BallotOptions]
 ) -> AnyRankings: ...
 def read_ballots(
     path: PathLike,

@@ -57,7 +57,7 @@ def read_sushi(
     sushi.order: 4 rankings of 4 items (orders, best first; 1 ranking of users without a region left
     out)
     """
-    rankings = read_orders(orders)
+    rankings = read_people(orders)
     if users is None:
         return rankings
     regions = read_regions(users)
@@ -76,14 +76,14 @@ def read_sushi(
     }
 
 
-def read_orders(path: PathLike) -> AnyRankings:
+def read_people(path: PathLike) -> AnyRankings:
     """Read the orders of all people."""
     with text_lines(path) as lines:
         first, head = next(lines)
         n = count(path, first, head.split()[0], "the number of items")
         if not 1 <= n <= MAX_ITEMS:
             fail(path, first, f"there must be from 1 to {MAX_ITEMS} items, not {n}", value=n)
-        blocks = Blocks(path, lambda orders: order_levels(orders, n))
+        blocks = Blocks(path, lambda orders: levels_of_numbers(orders, n))
         for line, text in lines:
             cells = text.split()
             if len(cells) < 3 or cells[0] != "0" or cells[1] != str(len(cells) - 2):
@@ -106,12 +106,12 @@ def read_orders(path: PathLike) -> AnyRankings:
     return from_levels(blocks.ranks(), None, source)
 
 
-def order_levels(orders: list[list[int]], n: int) -> NDArray[np.int32]:
+def levels_of_numbers(orders: list[list[int]], n: int) -> NDArray[np.int32]:
     """Return the levels of orders of item numbers; -1 for items that are left out.
 
     Examples
     --------
-    >>> order_levels([[2, 0], [1]], 3)
+    >>> levels_of_numbers([[2, 0], [1]], 3)
     array([[ 1, -1,  0],
            [-1,  0, -1]], dtype=int32)
     """

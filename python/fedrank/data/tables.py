@@ -4,17 +4,19 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, Unpack, overload
 
+from fedrank._positions import is_position
 from fedrank._progress import Progress
 from fedrank._random import RNG
-from fedrank._words import are_long, is_position
+from fedrank._text import noun
+from fedrank._words import are_long
 from fedrank.data._cells import PARQUET, Row, cell_text, comma_separated, need, table_rows
 from fedrank.data._grid import Choices, Grid, load
 from fedrank.data._header import named, with_corner, with_header
 from fedrank.data._long import read_long
 from fedrank.data._matrix import Read, from_matrix
-from fedrank.data._options import TABLES, Declared, one_of
+from fedrank.data._options import TABLES, Declared, TableOptions, one_of
 from fedrank.data._orders import read_orders
 from fedrank.data._recognise import LONG, recognise, refuse_decimals
 from fedrank.data._text import PARSE_UNITS, PathLike, fail
@@ -28,29 +30,11 @@ MAX_QUESTIONS = 3  # questions that follow each other about one table
 
 @overload
 def read_table(
-    path: PathLike,
-    *,
-    layout: str | None = None,
-    best: str | None = None,
-    id_columns: str | Iterable[str] = (),
-    items_in: str | None = None,
-    header: bool | None = None,
-    decimal: str = ".",
-    complete: Literal[True],
-    rng: RNG = None,
+    path: PathLike, *, complete: Literal[True], rng: RNG = None, **options: Unpack[TableOptions]
 ) -> Rankings: ...
 @overload
 def read_table(
-    path: PathLike,
-    *,
-    layout: str | None = None,
-    best: str | None = None,
-    id_columns: str | Iterable[str] = (),
-    items_in: str | None = None,
-    header: bool | None = None,
-    decimal: str = ".",
-    complete: bool = False,
-    rng: RNG = None,
+    path: PathLike, *, complete: bool = False, rng: RNG = None, **options: Unpack[TableOptions]
 ) -> AnyRankings: ...
 def read_table(
     path: PathLike,
@@ -139,13 +123,13 @@ def open_table(path: PathLike, decimal: str = ".") -> Iterator[Iterator[Row]]:
             fail(path, None, f"this is not a readable Parquet file ({error})")
         rest = frame.height * REST_UNITS / PARSE_UNITS
         with Progress(f"reading {Path(path).name}", frame.height + rest) as progress:
-            yield frame_rows(frame, progress, rest)
+            yield parquet_rows(frame, progress, rest)
     else:
         with table_rows(path, decimal, REST_UNITS) as rows:
             yield rows
 
 
-def frame_rows(frame: Any, progress: Progress, rest: float) -> Iterator[Row]:
+def parquet_rows(frame: Any, progress: Progress, rest: float) -> Iterator[Row]:
     """Yield the header and the rows of a frame as texts; then the rest of the work begins."""
     yield None, frame.columns
     for row in frame.iter_rows():
@@ -250,9 +234,8 @@ def refuse_mixture(grid: Grid) -> None:
     choices: Choices = []
     if not are_long(grid.names):
         orders = {"layout": "orders", "id_columns": declared + numbers}
-        word = "column" if len(numbers) == 1 else "columns"
-        text = f"orders of labels, best first; {word} {', '.join(numbers)} skipped"
-        choices.append((text, orders))
+        skipped = f"{noun(len(numbers), 'column')} {', '.join(numbers)} skipped"
+        choices.append((f"orders of labels, best first; {skipped}", orders))
     if len(numbers) > 1:
         choices.append(("one number per item", {"id_columns": declared + words}))
     if len(grid.names) == 3 and not all(map(is_position, words)):

@@ -239,11 +239,11 @@ def estimate(
 def smaller(make: Make) -> Make:
     """Return a maker of the same scheme for few items."""
 
-    def few(samples: int) -> Scheme:
+    def for_few_items(samples: int) -> Scheme:
         parts = json.loads(make(samples).to_json())
         return from_json(json.dumps(parts | {"n": ROUGH_ITEMS}))
 
-    return few
+    return for_few_items
 
 
 def bounded(limit: int, scheme: Scheme, declared: int | None) -> int:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from fedrank import _core
 from fedrank._json import canonical
 from fedrank._validation import few
-from fedrank.consensus.saved import as_number, check_fields, is_count, one_of
+from fedrank.consensus.saved import as_known, as_number, check_fields, is_count
 from fedrank.exceptions import InputError
+from fedrank.protocol.clients import client_ids
 from fedrank.protocol.secagg import STEPS
 from fedrank.protocol.study import Study
 from fedrank.schemes import Dispersion, Fit, Refine
@@ -92,8 +93,6 @@ def read_extra(
     extra: Any, kind: type["RoundResult"], n: int, labels: tuple[Hashable, ...] | None
 ) -> dict[str, Any]:
     """Check and read what `extra_of` wrote for a consensus of ``n`` items with these labels."""
-    from fedrank.protocol.result import client_ids  # noqa: PLC0415  it imports this module
-
     check_fields(extra, FIELDS)
     study = read_study(extra["study"], extra["named"])
     if study.method.n != n or study.items != labels:
@@ -182,7 +181,7 @@ def read_dropped(
     for entry in entries:
         check_fields(entry, {"client", "round", "step", "why"})
         client = one_client(entry["client"], numbers)
-        step = one_of(entry["step"], tuple(STEPS), "step")
+        step = as_known(entry["step"], tuple(STEPS), "step")
         round = entry["round"]
         if client in dropped or not is_count(round) or round >= rounds:
             raise InputError(f"the dropout of client {client!r} is not valid")

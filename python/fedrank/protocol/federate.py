@@ -11,10 +11,11 @@ from fedrank._progress import Progress, show
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, as_list, few, plural, whole
 from fedrank.exceptions import InputError, Remedy
+from fedrank.protocol.clients import Client, client_ids
 from fedrank.protocol.driver import Driver
 from fedrank.protocol.meter import Meter
 from fedrank.protocol.methods import Kemeny, Method, check_method
-from fedrank.protocol.result import Client, FederatedConsensus, client_ids
+from fedrank.protocol.result import FederatedConsensus
 from fedrank.protocol.secagg import MIN_SURVIVORS, STEPS
 from fedrank.protocol.study import Study
 from fedrank.rankings.combine import align_all

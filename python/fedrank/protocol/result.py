@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,24 +13,10 @@ from fedrank.consensus.html import MAX_ROWS, as_html, table
 from fedrank.consensus.result import Consensus, same_fields
 from fedrank.consensus.ties import chance, say_clients, tie_facts
 from fedrank.protocol import documents
+from fedrank.protocol.clients import Client, client_ids
 from fedrank.protocol.methods import DISPERSION
 from fedrank.protocol.study import Round, Study
 from fedrank.schemes import AnyScheme, Fit
-
-Client: TypeAlias = int | str
-"""A client in a result: its name, or its number if the study's roster has no names."""
-
-
-def client_ids(study: Study) -> tuple[Client, ...]:
-    """Say how results call the clients: by name, or by number if the study was given no names.
-
-    Examples
-    --------
-    >>> from fedrank import Borda
-    >>> client_ids(Study(Borda(2, 3))), client_ids(Study(Borda(2, 2), roster=["north", "east"]))
-    ((0, 1, 2), ('north', 'east'))
-    """
-    return study.roster if study.named else tuple(range(len(study.roster)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,11 @@ from fedrank._entries import (
     as_integers,
     as_matrix,
     item_name,
-    labels_of,
     not_a_ranking,
     refuse_text,
     refuse_where,
 )
-from fedrank._frames import as_frame, order_rows
+from fedrank._frames import as_frame, labels_of, order_rows
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import (
     INT32_MAX,

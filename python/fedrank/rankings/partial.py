@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._entries import as_integers, labels_of, refuse_where
-from fedrank._frames import as_frame, order_rows
+from fedrank._entries import as_integers, refuse_where
+from fedrank._frames import as_frame, labels_of, order_rows
 from fedrank._random import RNG
 from fedrank._validation import (
     as_list,

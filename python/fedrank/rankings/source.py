@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Self
 
+from fedrank._text import noun
+
 
 @dataclass(frozen=True)
 class Note:
@@ -81,7 +83,7 @@ class Source:
     def __str__(self) -> str:
         parts = [self.how]
         if self.skipped:
-            word = "column" if len(self.skipped) == 1 else "columns"
+            word = noun(len(self.skipped), "column")
             parts.append(f"{word} {', '.join(self.skipped)} skipped")
         parts += [str(note) for note in self.notes]
         if self.completed:
@@ -164,15 +166,15 @@ class Source:
         )
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun, such as "1,234 rankings".
+def counted(count: int, one: str) -> str:
+    """Return a count with its noun for the line of a source, with a comma every three digits.
 
     Examples
     --------
     >>> counted(1234, "ranking"), counted(1, "item")
     ('1,234 rankings', '1 item')
     """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return f"{count:,} {noun(count, one)}"
 
 
 def unique(words: Iterable[str]) -> tuple[str, ...]:
