@@ -13,7 +13,7 @@ from fedrank.exceptions import InputError, Remedy
 FILL_GAPS = "fill in the gaps, or use PartialRankings with -1 for items not ranked"
 SCORES = "if these are scores, use Rankings.from_scores, which puts the highest score first"
 MID_RANKS = f"if these are mid-ranks, pass twice the ranks to PartialRankings; {SCORES}"
-"""Advice for numbers that cannot be positions, and for gaps."""
+"""Advice for gaps, and for numbers that are not positions."""
 
 
 def as_integers(
@@ -212,7 +212,7 @@ def refuse_id_columns(values: object) -> None:
     for name in labels_of(values) or ():
         if isinstance(name, str) and is_id(name):
             raise InputError(
-                f"column {name!r} of the data frame may be no item, by the name",
+                f"column {name!r} of the data frame may not be an item, judging by its name",
                 value=name,
                 remedy=f"leave it out, with .drop(columns={name!r}) in pandas or .drop({name!r}) "
                 "in polars; if it is an item, rename it",

@@ -256,7 +256,7 @@ def test_a_quoted_cell_may_begin_with_a_hash(write):
         ("a,b\n1,2\n", {"id_columns": ["a", "b"]}, "no column of items is left"),
         ("x,h1,h2\n9,1,1\n4,1,2\n", ROWS, "line 2: 9 in column x: ranks of 2 items cannot"),
         ("x,h1\n4,2\n9,1\n11,3\n", LOW_ROWS, "column 'x' may number the rows"),
-        ("entrez,h1\n4,2\n1,1\n2,3\n", ROWS, "column 'entrez' may be no item"),
+        ("entrez,h1\n4,2\n1,1\n2,3\n", ROWS, "column 'entrez' may not be an item"),
     ],
 )
 def test_table_broken(write, text, options, problem):
@@ -347,7 +347,9 @@ def test_a_thousands_separator_is_not_called_a_decimal_comma(write):
 @pytest.mark.parametrize("header", ["score a,score b", "points_a,points_b", "stars_a,stars_b"])
 def test_ranks_under_names_of_scores_are_refused(write, header):
     text = f"{header}\n1,2\n2,1\n1,2\n"
-    with pytest.raises(InputError, match="the numbers may be scores, by the name") as caught:
+    with pytest.raises(
+        InputError, match="the numbers may be scores, judging by the column name"
+    ) as caught:
         read(write, text)
     layouts = [(options["layout"], options.get("best")) for _, options in caught.value.choices]
     assert layouts == [("scores", "high"), ("scores", "low"), ("ranks", None)]

@@ -77,7 +77,7 @@ def test_a_state_of_another_study_or_version_is_refused(tmp_path):
     save = tmp_path / "run.state"
     conduct(STUDY, clients(STUDY), save=save)
     other = METHODS["lehmer"]
-    with pytest.raises(ValueError, match=rf"is a run of study {STUDY.digest}"):
+    with pytest.raises(ValueError, match=rf"the run is of study {STUDY.digest}, not of"):
         conduct(other, clients(other), save=save)
     content = json.loads(save.read_text())
     for change, named in [

@@ -280,7 +280,7 @@ def test_the_digest_of_a_round_is_the_tagged_hash_of_its_parts():
 @pytest.mark.parametrize(
     ("number", "orders", "stage", "named"),
     [
-        (1, [], None, "follows 1 announced orders, not 0"),
+        (1, [], None, "one order per round after the first: 1 for round 1, not 0"),
         (0, [ORDER], None, "follows 0"),
         (1, [[0, 1]], None, "3 items"),
         (1, [[0, 1, 1]], None, "every item number once"),

@@ -157,7 +157,9 @@ class Agent:
         if self.store.entered(session):
             raise RefusalError(Code.PROTOCOL, f"session {session}: this run is over")
         if step.name != "advertise":
-            raise RefusalError(Code.PROTOCOL, f"session {session} has not begun, or was long ago")
+            raise RefusalError(
+                Code.PROTOCOL, f"session {session} has not begun, or its state was deleted"
+            )
         # What the step of the masked input will need is checked here, before anything is given.
         self.check_runs(run)
         encode(self.config, study, round, kept_snapshot(self.config, self.store, study))
@@ -331,7 +333,10 @@ def read_rankings(config: Config, study: Study) -> AnyRankings:
         if study.items is not None:
             return rankings.align(study.items)
         if [str(label) for label in rankings.items] != [str(i) for i in range(rankings.n)]:
-            raise ValueError("the rankings have labels and the study has none: agree on them")
+            raise InputError(
+                "the rankings have labels, but the study has none",
+                remedy="agree on a study with the labels of all items",
+            )
         return rankings
     except InputError as error:
         error.at(config.rankings, error.line)
