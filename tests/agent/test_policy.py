@@ -53,7 +53,7 @@ def test_labels_that_the_study_does_not_have_are_not_guessed_at(tmp_path):
     bare = Study(Borda(4, 4), roster=ROSTER)
     agent = Agent(configured(tmp_path, study=bare))
     told = not_answered(Code.DATA, agent, bare.to_json(), Step(1, 0, "advertise"), b"")
-    assert "agree on them" in told
+    assert "agree on a study with the labels" in told
     agent.close()
     numbered = {"layout": "ranks", "header": False}
     config = configured(tmp_path, study=bare, reading=numbered)

@@ -91,7 +91,7 @@ def test_a_state_of_another_study_or_version_is_refused(tmp_path):
             conduct(STUDY, clients(STUDY), save=save)
     for damaged in (b"half", b"", b"\xff\xfe", b"[]"):
         save.write_bytes(damaged)
-        with pytest.raises(ValueError, match=rf"{save.name} is .*move it away"):
+        with pytest.raises(ValueError, match=rf"{save.name}: .*; move it away"):
             conduct(STUDY, clients(STUDY), save=save)
     with pytest.raises(ValueError, match="only a secure run"):
         conduct(STUDY, clients(STUDY), secure=False, save=save)

@@ -44,7 +44,7 @@ FLAGS: dict[str | None, str] = {
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Compute one consensus ranking from rankings that several parties hold and cannot share.",
+    help="Compute one consensus ranking from rankings that cannot be shared.",
 )
 
 

@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from fedrank import agent as agents
+from fedrank._validation import few as some
 from fedrank.agent.policy import as_toml, quoted
 from fedrank.agent.store import PRIVATE, Store
 from fedrank.cli import _output as output
@@ -68,7 +69,11 @@ def new(
     agreed = read_study(study)
     check_file(rankings)
     if name not in agreed.roster:
-        raise ValueError(f"--name {name} is not in the roster: {', '.join(agreed.roster)}")
+        raise InputError(
+            f"--name {name} is not in the roster of the study",
+            value=name,
+            remedy=f"its names are {some(agreed.roster)}",
+        )
     if config.exists():
         raise InputError(
             "the file exists already", file=config, remedy=f"add the digest {agreed.digest} to it"
