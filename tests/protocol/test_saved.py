@@ -93,7 +93,7 @@ def test_a_state_of_another_study_or_version_is_refused(tmp_path):
         save.write_bytes(damaged)
         with pytest.raises(ValueError, match=rf"{save.name}: .*; move it away"):
             conduct(STUDY, clients(STUDY), save=save)
-    with pytest.raises(ValueError, match="only a secure run"):
+    with pytest.raises(ValueError, match="save is for secure runs only"):
         conduct(STUDY, clients(STUDY), secure=False, save=save)
 
 

@@ -176,7 +176,7 @@ def as_parameters(parameter: ArrayLike, n: int) -> NDArray[np.uint32]:
         return np.array([as_parameter(values.item())], dtype=np.uint32)
     if values.shape != (n,):
         raise InputError(
-            f"must be one number, or {n} numbers, one per item, not of shape {values.shape}",
+            f"must be one number, or one per item, in shape ({n},), not {values.shape}",
             parameter="parameter",
             value=values.shape,
         )

@@ -159,7 +159,7 @@ def read_curves(
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise InputError(
-                f"must be a mapping of columns to values, not {row!r}", row=number, value=row
+                f"a row must be a mapping of columns to values, not {row!r}", row=number, value=row
             )
         for column in filter(None, (x, y, by, se, dashed)):
             if row.get(column) is None:

@@ -74,12 +74,14 @@ class Refine(ConsensusScheme):
         partial: bool = False,
     ) -> None:
         announced = [as_ranking(each) for each in [*as_list(earlier, "earlier"), ranks]]
-        if len({each.shape for each in announced}) > 1:
-            sizes = ", ".join(str(each.shape[1]) for each in announced)
-            raise InputError(
-                f"must rank as many items as the announced ranking: they have {sizes}",
-                parameter="earlier",
-            )
+        n = announced[-1].shape[1]
+        for each in announced:
+            if each.shape[1] != n:
+                raise InputError(
+                    f"must rank the {n} items of ranks, not {each.shape[1]}",
+                    parameter="earlier",
+                    value=each.shape[1],
+                )
         self.window = whole("window", window)
         self.counts, self.majority = as_bool("counts", counts), as_bool("majority", majority)
         self.partial = as_bool("partial", partial)
