@@ -128,7 +128,7 @@ def test_one_process_at_a_time_goes_on_from_a_state(tmp_path):
 
     class Second(InProcess):
         def exchange(self, step, requests):
-            with pytest.raises(ValueError, match="held by another process"):
+            with pytest.raises(ValueError, match="another process holds this file"):
                 conduct(STUDY, clients(STUDY), save=save)
             return super().exchange(step, requests)
 

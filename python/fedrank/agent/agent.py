@@ -258,7 +258,12 @@ def kept_snapshot(config: Config, store: Store, study: Study) -> Snapshot:
         snapshot = Snapshot.from_bytes(kept)
     except (ValueError, KeyError, TypeError) as error:
         what = "the rankings kept for the study"
-        raise RefusalError(Code.DATA, f"{what}: {error}", logged=f"{what} are damaged") from error
+        problem = f"{what} are damaged ({type(error).__name__}: {error})"
+        raise RefusalError(
+            Code.DATA,
+            f"{problem}; restore them from a backup, or {NEW_STUDY}",
+            logged=f"{what} are damaged",
+        ) from error
     check_origin(config, store, study, snapshot)
     check_samples(config, len(snapshot.rankings))
     return snapshot
@@ -289,18 +294,18 @@ def origin_of(config: Config) -> str:
 
 
 def check_origin(config: Config, store: Store, study: Study, snapshot: Snapshot) -> None:
-    """Refuse to answer from rankings that were read otherwise than the configuration now says."""
+    """Refuse to answer from rankings that were read with another configuration."""
     now = origin_of(config)
     if snapshot.origin in (None, now):  # the first format does not say
         return
-    otherwise = "let the study be answered anew: forget what was kept for it"
+    remedy = "forget what was kept, so that the file is read again"
     if store.masked(study.digest):
-        otherwise = NEW_STUDY
+        remedy = NEW_STUDY
     raise RefusalError(
         Code.DATA,
-        f"the rankings kept for the study were read otherwise, by {snapshot.origin}; the "
-        f"configuration now says {now}: change it back, or {otherwise}",
-        logged="the rankings kept for the study were read otherwise",
+        f"the rankings kept for the study were read with {snapshot.origin}, but the configuration "
+        f"now says {now}; change it back, or {remedy}",
+        logged="the rankings kept for the study were read with another configuration",
     )
 
 
