@@ -51,7 +51,10 @@ def raised(call):
         (lambda: PartialRankings([[0, 1], [-1, -1]]), {"row": 1}),
         (lambda: PartialRankings([[0, 1], [0, -2]]), {"row": 1, "item": 1, "value": -2}),
         (lambda: fedrank.aggregate([[0, 1]] * 2, weights=[1, 0.5]), {"row": 1, "value": 0.5}),
-        (lambda: fedrank.Mallows(1.5, n=3), {"value": 1.5}),
+        (lambda: fedrank.Mallows(1.5, n=3), {"value": 1.5, "parameter": "phi"}),
+        (lambda: fedrank.Mallows(0.5, n=0), {"value": 0, "parameter": "n"}),
+        (lambda: fedrank.Borda(3, 2, quantize="no"), {"value": "no", "parameter": "quantize"}),
+        (lambda: fedrank.Borda(2**24 + 1, 2), {"parameter": "n"}),
     ],
 )
 def test_an_error_has_its_facts_as_attributes(call, facts):
@@ -63,6 +66,15 @@ def test_an_error_has_its_facts_as_attributes(call, facts):
         assert not error.problem.startswith("row ")
     if error.remedy is not None:
         assert str(error).endswith(f"; {error.remedy}")
+
+
+def test_a_parameter_is_the_subject_of_the_problem():
+    error = InputError("must be above 0, not -1", parameter="distance", value=-1)
+    assert str(error) == "distance must be above 0, not -1"
+    assert (
+        error.message(None, name=lambda name: f"--{name}") == "--distance must be above 0, not -1"
+    )
+    assert str(error.at("agent.toml")) == "agent.toml: distance must be above 0, not -1"
 
 
 def test_readers_add_the_file_and_the_line(tmp_path):

@@ -87,7 +87,7 @@ def test_a_folder_is_there_whole_or_not_at_all(tmp_path, failure):
     assert (path / "a.txt").read_bytes() == b"all of it"
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == 0o700
-    with pytest.raises(ValueError, match="app exists already"), whole_folder(path):
+    with pytest.raises(ValueError, match="app: the folder exists already"), whole_folder(path):
         pass
     with pytest.raises(ValueError, match="there is no folder"), whole_folder(tmp_path / "b" / "c"):
         pass

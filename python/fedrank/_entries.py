@@ -13,7 +13,7 @@ from fedrank.exceptions import InputError, Remedy
 FILL_GAPS = "fill in the gaps, or use PartialRankings with -1 for items not ranked"
 SCORES = "if these are scores, use Rankings.from_scores, which puts the highest score first"
 MID_RANKS = f"if these are mid-ranks, pass twice the ranks to PartialRankings; {SCORES}"
-"""Advice for numbers that cannot be positions, and for gaps."""
+"""Advice for gaps, and for numbers that are not positions."""
 
 
 def as_integers(

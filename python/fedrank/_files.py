@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from fedrank.exceptions import InputError
+
 READABLE = 0o666  # permissions of a file for everybody, less the umask
 
 
@@ -125,9 +127,9 @@ def whole_folder(path: Path, *, mode: int = 0o777) -> Iterator[Path]:
     ['app']
     """
     if path.exists():
-        raise ValueError(f"{path} exists already: name a new folder")
+        raise InputError("the folder exists already", file=path, remedy="name a new folder")
     if not path.parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent}")
+        raise InputError(f"there is no folder {path.parent}", file=path)
     part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
     try:
         yield part
@@ -157,7 +159,7 @@ class Lock:
     ...     except ValueError as error:
     ...         print(str(error).partition("a.lock")[2])
     ...     first.release()
-     is held by another process
+    : another process holds this file; wait until it ends
     """
 
     def __init__(self, path: Path) -> None:
@@ -184,7 +186,9 @@ class Lock:
                 if self.path.exists() and self.path.stat().st_ino == os.fstat(held).st_ino:
                     self._held = held
             except BlockingIOError:
-                raise ValueError(f"{self.path} is held by another process") from None
+                raise InputError(
+                    "another process holds this file", file=self.path, remedy="wait until it ends"
+                ) from None
             finally:
                 if self._held is None:
                     os.close(held)

@@ -76,7 +76,7 @@ def refuse_id_columns(values: object) -> None:
     for name in labels_of(values) or ():
         if isinstance(name, str) and is_id(name):
             raise InputError(
-                f"column {name!r} of the data frame may be no item, by the name",
+                f"column {name!r} of the data frame may not be an item, judging by its name",
                 value=name,
                 remedy=f"leave it out, with .drop(columns={name!r}) in pandas or .drop({name!r}) "
                 "in polars; if it is an item, rename it",

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from fedrank.exceptions import InputError
+
 
 def read_json(text: str, what: str) -> Any:
     """Parse JSON that may come from a stranger; a field that is given twice is refused.
@@ -15,7 +17,7 @@ def read_json(text: str, what: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=without_repeats)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"the {what} is not valid JSON: {error}") from None
+        raise InputError(f"the {what} is not valid JSON: {error}") from None
 
 
 def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -28,10 +28,12 @@ def whole(name: str, value: float, least: int = 1, most: int = 2**63 - 1) -> int
     good = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not good or not (isinstance(value, int) or float(value).is_integer()) or value < least:
         raise InputError(
-            f"{name} must be a whole number of at least {least}, not {value!r}", value=value
+            f"must be a whole number of at least {least}, not {value!r}",
+            parameter=name,
+            value=value,
         )
     if value > most:
-        raise InputError(f"{name} must be at most {most}, not {value}", value=value)
+        raise InputError(f"must be at most {most}, not {value}", parameter=name, value=value)
     return int(value)
 
 
@@ -45,7 +47,7 @@ def as_probability(name: str, value: float) -> float:
     """
     if isinstance(value, int | float | np.floating) and 0 < value < 1:
         return float(value)
-    raise InputError(f"{name} must be above 0 and below 1, not {value!r}", value=value)
+    raise InputError(f"must be above 0 and below 1, not {value!r}", parameter=name, value=value)
 
 
 def as_phi(phi: float) -> float:
@@ -58,7 +60,7 @@ def as_phi(phi: float) -> float:
     """
     if isinstance(phi, int | float | np.integer | np.floating) and 0 <= phi <= 1:
         return float(phi) + 0.0  # turns -0.0 into 0.0
-    raise InputError(f"phi must be in [0, 1], not {phi!r}", value=phi)
+    raise InputError(f"must be in [0, 1], not {phi!r}", parameter="phi", value=phi)
 
 
 def as_bool(name: str, value: object) -> bool:
@@ -70,14 +72,14 @@ def as_bool(name: str, value: object) -> bool:
     True
     """
     if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{name} must be True or False, not {value!r}", value=value)
+        raise InputError(f"must be True or False, not {value!r}", parameter=name, value=value)
     return bool(value)
 
 
 def check_ties(ties: str) -> None:
     """Check a tie rule."""
     if ties not in ("random", "index"):
-        raise InputError(f'ties must be "random" or "index", not {ties!r}', value=ties)
+        raise InputError(f'must be "random" or "index", not {ties!r}', parameter="ties", value=ties)
 
 
 def as_weights(weights: ArrayLike | None, rows: int) -> NDArray[np.uint32] | None:

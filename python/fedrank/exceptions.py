@@ -166,6 +166,7 @@ class Remedy(StrEnum):
     INSECURE = "add clients, or pass secure=False"
     MIN_SURVIVORS = "add clients, or pass a lower min_survivors"
     THRESHOLD = "keep more clients to the end, or choose a lower threshold"
+    FIGURES = "fedrank.experiments.FIGURES and GROUPS list all names"
     COMMON_ITEMS = "keep the items that all have, with select and common_items"
 
 
@@ -175,7 +176,11 @@ class InputError(ValueError):
     Parameters
     ----------
     problem : str
-        What is wrong, without the place and the remedy: the message adds these.
+        What is wrong, without the place, the parameter and the remedy: the message adds these.
+    parameter : str, optional
+        The parameter whose value is at fault: the subject of the problem, as in "phi must be …".
+        A program that names its parameters otherwise, such as the command line, writes its own
+        name instead.
     row : int, optional
         Row of the input, from 0.
     item : int, optional
@@ -203,6 +208,8 @@ class InputError(ValueError):
     row 4: the score of item 2 is NaN; drop the row
     >>> print(error.at("scores.csv", line=6))
     scores.csv, line 6: the score of item 2 is NaN; drop the row
+    >>> print(InputError("must be above 0, not -1", parameter="distance", value=-1))
+    distance must be above 0, not -1
     >>> print(InputError("the best is unclear", choices=[("the highest", {"best": "high"})]))
     the best is unclear
     Pass this:
@@ -213,6 +220,7 @@ class InputError(ValueError):
         self,
         problem: str,
         *,
+        parameter: str | None = None,
         row: int | None = None,
         item: int | None = None,
         value: object = None,
@@ -225,6 +233,7 @@ class InputError(ValueError):
     ) -> None:
         super().__init__(problem)
         self.problem = problem
+        self.parameter = parameter
         self.row = row
         self.item = item
         self.value = value
@@ -254,20 +263,29 @@ class InputError(ValueError):
         return ", ".join(parts)
 
     def message(
-        self, remedy: str | None, spell: "Callable[[Mapping[str, Any]], str] | None" = None
+        self,
+        remedy: str | None,
+        spell: "Callable[[Mapping[str, Any]], str] | None" = None,
+        name: "Callable[[str], str]" = str,
     ) -> str:
         """Return the place, the problem and the given remedy, in one line; then the choices.
 
         Texts that come from data, such as labels and names of files, cannot add lines to it.
         ``spell`` writes the options of a choice; by default as arguments of a Python function.
+        ``name`` writes the name of the parameter; by default that of the Python function.
         """
-        return "\n".join(self.lines(remedy, spell))
+        return "\n".join(self.lines(remedy, spell, name))
 
     def lines(
-        self, remedy: str | None, spell: "Callable[[Mapping[str, Any]], str] | None" = None
+        self,
+        remedy: str | None,
+        spell: "Callable[[Mapping[str, Any]], str] | None" = None,
+        name: "Callable[[str], str]" = str,
     ) -> list[str]:
         """Return the lines of `message`."""
         start = f"{self.place}: " if self.place else ""
+        if self.parameter is not None:
+            start += f"{name(self.parameter)} "
         end = f"; {remedy}" if remedy else ""
         lines = [printable(f"{start}{self.problem}{end}")]
         lines += [f"  {printable(row)}" for row in self.shown]

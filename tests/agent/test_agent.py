@@ -169,11 +169,13 @@ def test_rankings_that_were_read_otherwise_are_not_answered_from(tmp_path):
     other = replace(config, reading={"layout": "ranks", "best": "high"})
     first = preview(config, STUDY)
     for changed, named in ((moved, "other.csv"), (other, 'best = "high"')):
-        with pytest.raises(RefusalError, match="were read otherwise") as caught:
+        with pytest.raises(
+            RefusalError, match=r"were read with .*, but the configuration now says"
+        ) as caught:
             preview(changed, STUDY)
         assert caught.value.code is Code.DATA
         assert named in str(caught.value)
-        assert "forget what was kept for it" in str(caught.value)
+        assert "forget what was kept, so that the file is read again" in str(caught.value)
         agent = Agent(changed)
         not_answered(Code.DATA, agent, STUDY.to_json(), Step(1, 0, "advertise"), b"")
         agent.close()

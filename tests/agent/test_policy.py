@@ -8,6 +8,7 @@ from fedrank import Borda, Study
 from fedrank.agent import Agent, Code, RefusalError, read_config
 from fedrank.agent import agent as answering
 from fedrank.agent.store import DAY
+from fedrank.exceptions import InputError
 from fedrank.transport import Step
 from helpers.agents import LABELS, RANKS, ROSTER, STUDY, Federation, configured, not_answered
 from helpers.command import write_ranks
@@ -52,7 +53,7 @@ def test_labels_that_the_study_does_not_have_are_not_guessed_at(tmp_path):
     bare = Study(Borda(4, 4), roster=ROSTER)
     agent = Agent(configured(tmp_path, study=bare))
     told = not_answered(Code.DATA, agent, bare.to_json(), Step(1, 0, "advertise"), b"")
-    assert "agree on them" in told
+    assert "agree on a study with the labels" in told
     agent.close()
     numbered = {"layout": "ranks", "header": False}
     config = configured(tmp_path, study=bare, reading=numbered)
@@ -122,26 +123,29 @@ def test_runs_count_from_the_masked_step_whatever_becomes_of_them(tmp_path):
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("name = ", "not TOML"),
-        ('name = "a"\nrankings = "v"\n', r"no \[policy\]"),
-        ('name = "a"\nrankings = "v"\n[policy]\n', "policy lacks 'studies'"),
-        ('rankings = "v"\n[policy]\nstudies = []\n', "file lacks 'name'"),
+        ("name = ", "not valid TOML"),
+        ('name = "a"\nrankings = "v"\n', r"the table \[policy\] is missing; add it"),
+        ('name = "a"\nrankings = "v"\n[policy]\n', r"the table \[policy\] has no 'studies'"),
+        ('rankings = "v"\n[policy]\nstudies = []\n', "the file has no 'name', which it needs"),
         ('name = ""\nrankings = "v"\n[policy]\nstudies = []\n', "name must be"),
         ('name = "a"\nrankings = 3\n[policy]\nstudies = []\n', "rankings must be a path, not 3"),
-        ('name = "a"\nrankings = "v"\ncolour = 1\n[policy]\nstudies = []\n', "no 'colour'"),
-        ('name = "a"\nrankings = "v"\n[policy]\nstudies = ["abc"]\n', "'abc' is not a digest"),
+        ('name = "a"\nrankings = "v"\ncolour = 1\n[policy]\nstudies = []\n', "'colour' is not"),
+        (
+            'name = "a"\nrankings = "v"\n[policy]\nstudies = ["abc"]\n',
+            "studies must be .* not 'abc'",
+        ),
         ('name = "a"\nrankings = "v"\n[policy]\nstudies = "abc"\n', "a list of digests"),
         (
             'name = "a"\nrankings = "v"\n[policy]\nstudies = []\nmin_samples = 0\n',
             "min_samples must be .* not 0",
         ),
-        ('name = "a"\nrankings = "v"\n[policy]\nstudies = []\nmost = 1\n', "no 'most'"),
+        ('name = "a"\nrankings = "v"\n[policy]\nstudies = []\nmost = 1\n', "'most' is not a key"),
         ('name = "a"\nrankings = "v"\nseed = -1\n[policy]\nstudies = []\n', "seed must be"),
     ],
 )
 def test_a_configuration_that_cannot_be_is_refused_and_named(tmp_path, text, named):
     file = tmp_path / "agent.toml"
     file.write_text(text)
-    with pytest.raises(ValueError, match=named) as error:
+    with pytest.raises(InputError, match=named) as error:
         read_config(file)
-    assert str(file) in str(error.value)
+    assert error.value.file == str(file)

@@ -83,7 +83,7 @@ def test_an_agent_killed_between_steps_goes_on_where_it_was(tmp_path, started):
     assert survivors == [0, 1, 2, 3]
     assert (total - others).tolist() == preview(config, STUDY).message.tolist()
     told = (config.folder / "agent.log").read_text()
-    assert "a request that cannot be read" not in told
+    assert "the request is malformed" not in told
     assert "a fault" not in told
     assert all(not file.stat().st_mode & 0o077 for file in config.folder.rglob("*"))
 

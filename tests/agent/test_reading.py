@@ -102,7 +102,7 @@ def test_in_a_terminal_too_a_preview_says_what_was_read_or_is_refused(tmp_path):
         file.write('\n[reading]\nlayout = "ranks"\nbest = "high"\n')
     ((code, text),) = in_one_terminal(["agent", "preview", study, *where], width=200)
     assert code == 2
-    assert visible(text)[0].startswith("fedrank: the rankings kept for the study were read other")
+    assert visible(text)[0].startswith("fedrank: the rankings kept for the study were read with")
 
 
 @pytest.mark.parametrize(

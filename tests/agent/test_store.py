@@ -12,6 +12,7 @@ from fedrank.agent import Agent, Code, preview
 from fedrank.agent import agent as answering
 from fedrank.agent.socket import respond
 from fedrank.agent.store import DAY, Store
+from fedrank.exceptions import InputError
 from fedrank.protocol.secagg import STEPS
 from fedrank.transport import Step
 from helpers.agents import LABELS, RANKS, ROSTER, STUDY, Federation, configured, not_answered
@@ -123,8 +124,28 @@ def test_a_run_whose_state_was_deleted_is_over(agent, step):
 
 def test_a_folder_that_others_can_read_is_refused(tmp_path):
     (tmp_path / "state").mkdir(mode=0o755)
-    with pytest.raises(ValueError, match="chmod 700"):
+    with pytest.raises(InputError, match="other users can read the folder; run chmod 700"):
         Store(tmp_path / "state")
+
+
+@pytest.mark.parametrize("line", ["", "{", "[]", '{"session": "a"}', "7"])
+def test_a_damaged_line_of_the_ledger_is_refused_and_named(tmp_path, line):
+    store = Store(tmp_path / "state")
+    store.enter("run", "session", STUDY.digest, 1, 0)
+    with store.ledger_file.open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(InputError, match="line 2: this is not a line of the ledger") as caught:
+        store.ledger()
+    assert (caught.value.file, caught.value.line) == (str(store.ledger_file), 2)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"begins": [], "opened": 3, "survivors": null}'])
+def test_a_damaged_record_of_a_run_is_refused_and_named(tmp_path, text):
+    store = Store(tmp_path / "state")
+    (store.runs / "run").write_text(text)
+    with pytest.raises(InputError, match="the record of the run is damaged") as caught:
+        store.record("run")
+    assert caught.value.file == str(store.runs / "run")
 
 
 def test_a_message_is_kept_with_the_width_of_the_scheme(tmp_path):

@@ -72,7 +72,9 @@ def test_new_run_preview_forget_ledger(tmp_path):
     again = run("agent", "new", study, "--name", "east", "--rankings", votes, "--config", config)
     assert STUDY.digest in refused(again)
     strange = run("agent", "new", study, "--name", "up", "--rankings", votes)
-    assert "--name up is not in the roster: north, east, south, west" in refused(strange)
+    assert "--name up is not in the roster of the study; its names are north, east" in refused(
+        strange
+    )
 
 
 def test_the_ledger_of_an_agent_that_never_ran_is_no_new_folder(tmp_path):

@@ -250,12 +250,18 @@ def test_columns_of_ballots_may_be_named_best_first(tmp_path):
         (["votes.csv", "--choices", "who"], "there is no column 'who'"),
         (["odd.csv", "--layout", "expression"], "pass --genes-in rows or"),
         (["votes.csv", "--best", "lowest"], "'lowest'"),
-        (["votes.csv", "--best", "low", "--layout", "ballots"], "--best needs --layout ranks or"),
-        (["votes.csv", "--items-in", "rows", "--layout", "orders"], "--items-in needs --layout ra"),
-        (["votes.csv", "--keep-blank", "--layout", "ranks"], "--keep-blank needs --layout ballots"),
+        (
+            ["votes.csv", "--best", "low", "--layout", "ballots"],
+            "--best is for the layouts ranks, sc",
+        ),
+        (
+            ["votes.csv", "--items-in", "rows", "--layout", "orders"],
+            "--items-in is for the layouts ran",
+        ),
+        (["votes.csv", "--keep-blank", "--layout", "ranks"], "--keep-blank is for the layout bal"),
         (
             ["votes.csv", "--candidates", "n.txt", "--layout", "ranks"],
-            "--candidates needs --layout",
+            "--candidates is for the layout",
         ),
         (["votes.csv", "--id", "who"], "there is no column 'who'"),
         (["votes.csv", "--layout", "preflib"], "votes.csv"),

@@ -382,12 +382,12 @@ def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
         ),
         (["north", "south", "fewer"], "client 'fewer' lacks 1 (Dée); all clients"),
         (["north", "--clients", "3", "--by", "region"], "give one"),
-        (["north", "south", "--clients", "3"], "--clients splits one file, and 2 are given"),
+        (["north", "south", "--clients", "3"], "--clients splits one file, but 2 are given"),
         (["north", "--clients", "4"], "3 rankings cannot be split among 4 clients"),
         (["north", "--clients", "1"], "no others to hide among; add clients, or pass --no-secure"),
         (["north", "--by", "region"], "there is no column 'region'"),
         (["*", "--drop", "nowhere"], "there is no client 'nowhere'; they are north"),
-        (["*", "--drop", "south:lunch"], "'lunch' is not one of share, mask, unmask"),
+        (["*", "--drop", "south:lunch"], "'lunch' is not a step; the steps are share, mask"),
         (["*", "--drop", "south", "--drop", "south.soc:share"], "dropped twice"),
         (
             ["*", "--drop", "south", "--drop", "west"],
@@ -405,16 +405,19 @@ def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
             "--unquantized is an option of",
         ),
         (["*", "--low-bits", "2"], "--low-bits is an option of --method lehmer"),
-        (["*", "--method", "lehmer", "--low-bits", "few"], "not 'few'"),
+        (
+            ["*", "--method", "lehmer", "--low-bits", "few"],
+            "--low-bits must be a whole number from 0 to 31, or \"paper\", not 'few'",
+        ),
         (
             ["*", "--method", "lehmer", "--low-bits", "32"],
-            "--low-bits must be a whole number up to",
+            "--low-bits must be at most 31, not 32",
         ),
         (
             ["*", "--method", "lehmer", "--low-bits", "paper", "--phi", "0.9"],
-            "--low-bits paper: phi is too large",
+            "--phi is too large for the paper's low_bits",
         ),
-        (["*", "--choices", "a", "--layout", "ranks"], "--choices needs --layout ballots"),
+        (["*", "--choices", "a", "--layout", "ranks"], "--choices is for the layout ballots, not"),
         (
             ["*", "--max-samples", "4"],
             "client 'south': 5 rankings are more than the bound of 4 per client; "

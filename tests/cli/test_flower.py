@@ -18,7 +18,9 @@ def test_new_keys_and_join_say_what_they_made_or_miss(tmp_path, monkeypatch):
     made = run("flower", "new", "study.json", "mine", "--seed", "3")
     assert (made.returncode, made.stdout) == (0, "app: mine/README.md\n")
     assert "seed = 3" in Path("mine/pyproject.toml").read_text()
-    assert "mine exists already" in refused(run("flower", "new", "study.json", "mine"))
+    assert "mine: the folder exists already; name a new" in refused(
+        run("flower", "new", "study.json", "mine")
+    )
     made = run("flower", "keys", "study.json", "--host", "link.example.org")
     assert (made.returncode, made.stdout) == (0, "keys: keys\n")
     assert len(list(Path("keys/nodes").glob("*.key"))) == 4

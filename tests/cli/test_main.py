@@ -1,10 +1,12 @@
 """What all commands share: help texts, suggestions, Ctrl-C and the progress line."""
 
+import inspect
 import os
 import re
 import signal
 import subprocess
 import sys
+from typing import get_type_hints
 
 import pytest
 import typer
@@ -24,6 +26,7 @@ def commands(command, path=()):
         yield from commands(below, (*path, name))
 
 
+PLAN = ("--items", "3", "--clients", "3")
 COMMANDS = dict(commands(typer.main.get_command(app)))
 
 
@@ -41,6 +44,59 @@ def test_brackets_in_help_texts_are_shown(path):
         for bracket in ESCAPED.findall(text):
             assert bracket in shown, f"{bracket} of {text!r}"
     assert "\\[" not in shown
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_no_line_of_a_commands_description_breaks_at_80_columns(path):
+    lines = inspect.cleandoc(COMMANDS[path].help).splitlines()
+    assert [line for line in lines if len(line) > 78] == []
+    shown = [line.strip() for line in run(*path, "--help", COLUMNS="80").stdout.splitlines()]
+    assert [line for line in lines if ESCAPED.sub(r"\1", line).strip() not in shown] == []
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_help_of_an_argument_is_shown(path):
+    # Read from the source, since newer versions of click drop it from the argument itself.
+    function = getattr(COMMANDS[path].callback, "__wrapped__", COMMANDS[path].callback)
+    hints = get_type_hints(function, include_extras=True).values() if function else ()
+    given = [extra for hint in hints for extra in getattr(hint, "__metadata__", ())]
+    texts = [extra.help for extra in given if isinstance(extra, typer.models.ArgumentInfo)]
+    shown = run(*path, "--help", COLUMNS="100").stdout
+    words = " ".join(re.sub("[│╭╮╰╯─]", " ", shown).split())
+    assert [text for text in texts if text not in words] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["plan", *PLAN, "--phi", "nan"], "--phi must be in [0, 1], not nan"),
+        (["plan", *PLAN, "--delta", "0.00001"], "--delta must be at least 0.0001 to be simulated"),
+        (["plan", *PLAN, "--distance", "-1"], "--distance must be a number above 0, not -1.0"),
+        (["plan", *PLAN, "--limit", "2000000"], "--limit must be at most 1048576, not 2000000"),
+        (["plan", "--items", "99999999", "--clients", "3"], "--items must be at most 16777216"),
+        (["federate", "FILE", "--clients", "3", "--threshold", "1"], "--threshold must be more"),
+        (["federate", "FILE", "--clients", "3", "--phi", "nan"], "--phi must be in [0, 1]"),
+        (["federate", "FILE", "--clients", "30000000"], "6 rankings cannot be split"),
+        (["demo", "--phi", "nan"], "--phi must be in [0, 1], not nan"),
+        (["aggregate", "FILE", "--layout", "orders", "--best", "low"], "--best is for the layouts"),
+    ],
+)
+def test_an_error_about_a_parameter_names_the_flag(tmp_path, words, message):
+    file = tmp_path / "votes.csv"
+    file.write_text("ann,bob,cy\n" + "1,2,3\n3,1,2\n" * 3)
+    done = run(*(file if word == "FILE" else word for word in words))
+    assert refused(done).startswith(f"fedrank: {message}")
+
+
+def test_an_error_about_a_field_of_a_file_names_the_field(tmp_path):
+    study, config = tmp_path / "study.json", tmp_path / "agent.toml"
+    config.write_text('name = "a"\nrankings = "v"\n[policy]\nstudies = []\nmin_clients = 0\n')
+    done = run("agent", "ledger", "--config", config)
+    assert refused(done).startswith(f"fedrank: {config}: min_clients must be a whole number of")
+    text = Study(Borda(2, 3)).to_json()
+    study.write_text(text.replace('"threshold":3', '"threshold":1'))
+    done = run("flower", "new", study, tmp_path / "app")
+    assert refused(done).startswith(f"fedrank: {study}: threshold must be more than half of the 3")
 
 
 FORGED = "cy\nfedrank: all is well\x1b[8m"

@@ -84,12 +84,12 @@ def test_plan_fits_a_terminal():
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["--delta", "2"], "delta must be above 0 and below 1, not 2"),
-        (["--phi", "1.5"], "phi must be"),
-        (["--distance", "0"], "distance must be above 0"),
+        (["--delta", "2"], "--delta must be above 0 and below 1, not 2"),
+        (["--phi", "1.5"], "--phi must be in [0, 1], not 1.5"),
+        (["--distance", "0"], "--distance must be a number above 0, not 0"),
         (["--method", "pivot"], "'pivot'"),
-        (["--distance", "1", "--delta", "0"], "delta must be"),
-        (["--picture", "plan.gif"], "should end in"),
+        (["--distance", "1", "--delta", "0"], "--delta must be"),
+        (["--picture", "plan.gif"], "plan.gif: the name of a picture must end in"),
     ],
 )
 def test_bad_plans_are_refused_in_one_line(arguments, named):

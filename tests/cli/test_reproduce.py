@@ -29,4 +29,16 @@ def test_reproduce_says_how_to_get_data(tmp_path):
 
 
 def test_reproduce_refuses_what_it_does_not_know(tmp_path):
-    assert "there is no figure 'fig9'" in refused(run("reproduce", "fig9", "--out", tmp_path))
+    message = refused(run("reproduce", "fig9", "--out", tmp_path))
+    assert message == (
+        "fedrank: there is no figure 'fig9'; 'fedrank reproduce --list' lists all names\n"
+    )
+    message = refused(run("reproduce", "bin", "--data", tmp_path / "none"))
+    assert message.startswith("fedrank: there is no figure 'bin', but there is bins; ")
+    message = refused(run("reproduce", "bins", "--data", tmp_path / "none"))
+    assert message.startswith("fedrank: --data must be the folder of the data sets, but there is ")
+
+
+def test_the_list_has_the_groups_too():
+    listed = run("reproduce", "--list").stdout
+    assert listed.endswith("groups: all, synthetic, real, beyond\n")

@@ -244,7 +244,7 @@ def test_bytes_too_few_or_too_many_are_refused(rows, k):
         (b"\x80", (1, 1), 0, "parameter must be a whole number of at least 1, not 0"),
         (b"\x80", (1, 1), 2**31, "parameter must be at most"),
         (b"\x80", (1, 1), 1.5, "parameter must be a whole number"),
-        (b"\x80", (1, 1), [1, 1], "parameter must be one number, or 1, one per item: not"),
+        (b"\x80", (1, 1), [1, 1], "parameter must be one number, or one per item"),
         (b"\xc0", (1, 2), [1, 0], "parameter of item 1 must be a whole number of at least 1"),
         (b"\xc0", (1, 2), [1.0, 2.5], "parameter of item 1 must be a whole number"),
         (b"\xc0", (1, 2), ["1", "2"], "parameter of item 0 must be a whole number"),

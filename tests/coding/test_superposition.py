@@ -189,7 +189,7 @@ def test_labels_come_through():
         ([[[0, 1]], np.empty((0, 2))], {}, "client 1: there are no rankings"),
         ([[[0, 1]], [[0, 0]]], {}, "client 1, row 0: not a ranking"),
         ([[[0, 1]], [[0, 1, 2]]], {}, "client 1 ranks 3 items"),
-        ([[[0, 1]]], {"noise": -1}, "noise must be a number of at least 0, not -1"),
+        ([[[0, 1]]], {"noise": -1}, "noise must be a finite number of at least 0, not -1"),
         ([[[0, 1]]], {"noise": float("nan")}, "noise must be"),
         ([[[0, 1]]], {"noise": float("inf")}, "noise must be"),
         ([[[0, 1]]], {"noise": "loud"}, "noise must be"),
@@ -204,11 +204,11 @@ def test_what_aggregate_refuses(clients, options, message):
 @pytest.mark.parametrize(
     ("sums", "message"),
     [
-        ([], "0 sums are not"),
-        ([1, 1], "2 sums are not"),
+        ([], "one per slot, not 0"),
+        ([1, 1], "one per slot, not 2"),
         ([[1]], "one row"),
         (["a"], "one row of numbers"),
-        ([1, np.nan, 0], "slot 1 is NaN"),
+        ([1, np.nan, 0], r"sums must not be NaN \(slot 1\)"),
     ],
 )
 def test_what_receive_refuses(sums, message):

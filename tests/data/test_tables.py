@@ -256,7 +256,7 @@ def test_a_quoted_cell_may_begin_with_a_hash(write):
         ("a,b\n1,2\n", {"id_columns": ["a", "b"]}, "no column of items is left"),
         ("x,h1,h2\n9,1,1\n4,1,2\n", ROWS, "line 2: 9 in column x: ranks of 2 items cannot"),
         ("x,h1\n4,2\n9,1\n11,3\n", LOW_ROWS, "column 'x' may number the rows"),
-        ("entrez,h1\n4,2\n1,1\n2,3\n", ROWS, "column 'entrez' may be no item"),
+        ("entrez,h1\n4,2\n1,1\n2,3\n", ROWS, "column 'entrez' may not be an item"),
     ],
 )
 def test_table_broken(write, text, options, problem):
@@ -347,7 +347,48 @@ def test_a_thousands_separator_is_not_called_a_decimal_comma(write):
 @pytest.mark.parametrize("header", ["score a,score b", "points_a,points_b", "stars_a,stars_b"])
 def test_ranks_under_names_of_scores_are_refused(write, header):
     text = f"{header}\n1,2\n2,1\n1,2\n"
-    with pytest.raises(InputError, match="the numbers may be scores, by the name") as caught:
+    with pytest.raises(
+        InputError, match="the numbers may be scores, judging by the column name"
+    ) as caught:
         read(write, text)
     layouts = [(options["layout"], options.get("best")) for _, options in caught.value.choices]
     assert layouts == [("scores", "high"), ("scores", "low"), ("ranks", None)]
+
+
+@pytest.mark.parametrize(
+    ("header", "options", "skipped"),
+    [
+        ("voter,item,rank,note", {}, [["note"]]),
+        ("note,voter,item,rank", {}, [["note"]]),
+        ("voter,item,score,when", {"best": "low"}, [["when"]]),
+        ("voter,item,score,when", {}, [["when"]] * 2),  # the highest or the lowest is best
+        ("a,b,c,d,e,f", {"best": "low"}, []),  # too many to list
+    ],
+)
+def test_a_long_table_of_more_columns_lists_the_options_that_skip_them(
+    write, header, options, skipped
+):
+    names = header.split(",")
+    cells = {"voter": "xxyy", "item": "pqpq", "rank": "1221", "score": "1221"}
+    rows = zip(*(cells.get(name, "5678") for name in names), strict=True)
+    text = "\n".join([header, *map(",".join, rows)])
+    with pytest.raises(InputError, match=rf"three columns .*, not {len(names)}") as caught:
+        read(write, text, layout="long", **options)
+    choices = [chosen for _, chosen in caught.value.choices]
+    assert [chosen["id_columns"] for chosen in choices] == skipped
+    assert (caught.value.remedy is None) == bool(skipped)
+    for chosen in choices:
+        assert read(write, text, **chosen).items == ("p", "q")
+
+
+@pytest.mark.parametrize("options", [{"best": "high"}, {"layout": "ranks"}])
+def test_orders_declared_as_numbers_are_refused_with_the_layout(write, options):
+    text = "1st,2nd\nann,bob\nbob,ann\nann,bob\n"
+    with pytest.raises(InputError, match=r"contain texts, such as '\w+', but") as caught:
+        read(write, text, **options)
+    assert [chosen for _, chosen in caught.value.choices] == [{"layout": "orders"}]
+
+
+def test_the_side_of_the_items_is_refused_for_orders(write):
+    with pytest.raises(InputError, match="items_in is for the layouts ranks, scores, not for ord"):
+        read(write, "1st,2nd\nann,bob\nbob,ann\n", items_in="rows")

@@ -182,13 +182,13 @@ def test_bands_are_whole_when_curves_are_looked_at_closely():
     assert low < band.ymin < band.ymax < high
 
 
-def test_unknown_figures_are_refused_with_those_that_are():
-    with pytest.raises(ValueError, match="there is no figure 'fig3'; there are all, synthetic"):
+def test_unknown_figures_are_refused():
+    with pytest.raises(ValueError, match=r"there is no figure 'fig3'; fedrank\.experiments"):
         find(["fig3"])
 
 
 def test_no_repetitions_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="repetitions must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="repetitions must be a whole number of at least 1, not 0"):
         reproduce(["bins"], tmp_path, Options(repetitions=0))
 
 
@@ -214,6 +214,8 @@ def test_the_usual_data_folder_is_not_named_to_fetch_into(tmp_path, monkeypatch)
 def test_a_data_folder_that_is_not_there_is_refused(tmp_path):
     options = Options(repetitions=1, data=tmp_path / "typo")
     for names in (["real"], ["sushi"], ["all"]):
-        with pytest.raises(ValueError, match=r"the data folder .*typo does not exist"):
+        with pytest.raises(
+            ValueError, match=r"data must be the folder of .*, but there is no folder .*typo"
+        ):
             reproduce(names, tmp_path / "out", options)
     assert not list(tmp_path.iterdir())

@@ -132,12 +132,12 @@ def test_points_tell_what_was_tried():
         ({"delta": 1e-5}, "delta must be at least 0.0001 to be simulated, not 1e-05"),
         ({"distance": 1, "delta": 0}, "delta must be"),
         ({"distance": "x"}, "distance must be"),
-        ({"spread": 2}, "borda has no option 'spread'"),
+        ({"spread": 2}, "the method 'borda' has an option 'spread'"),
         (
             {"method": fr.schemes.Refine([0, 1, 2, 3, 4], 3, window=2)},
-            "plan for a Borda or a Lehmer scheme",
+            "method must be a Borda or a Lehmer scheme",
         ),
-        ({"distance": 0}, "distance must be above 0, not 0"),
+        ({"distance": 0}, "distance must be a number above 0, not 0"),
         ({"distance": math.inf}, "distance must be"),
         ({"phi": 2}, "phi must be"),
         ({"n": 0}, "n must be"),
@@ -145,7 +145,10 @@ def test_points_tell_what_was_tried():
         ({"limit": 0}, "limit must be"),
         ({"method": "kemeny"}, 'method must be "borda", "lehmer" or a scheme'),
         ({"method": fr.Borda(4, 3)}, "the scheme is for 4 items and 3 clients, not 5 and 3"),
-        ({"method": fr.Borda(5, 3), "low_bits": 2}, "leave out low_bits"),
+        (
+            {"method": fr.Borda(5, 3), "low_bits": 2},
+            "the option 'low_bits' is for a method given by name",
+        ),
     ],
 )
 def test_bad_questions_are_refused(change, message):

@@ -28,8 +28,8 @@ def test_simulated_errors_are_those_of_the_method(low_bits, expected):
     [
         ({"n": 5, "center": [0, 1]}, "exactly one of n and center"),
         ({"n": None}, "exactly one of n and center"),
-        ({"rules": ["pivot"]}, "'pivot' is not a rule"),
-        ({"rules": []}, "at least one rule"),
+        ({"rules": ["pivot"]}, "rules must be .* not 'pivot'"),
+        ({"rules": []}, "rules must not be empty"),
         ({"clients": 0}, "clients must be"),
         ({"samples": 0}, "samples must be"),
         ({"repetitions": 0}, "repetitions must be"),

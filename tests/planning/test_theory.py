@@ -259,7 +259,7 @@ def test_what_samples_refuses(changes, message):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"max_samples": None}, "needs max_samples"),
+        ({"max_samples": None}, "max_samples is needed"),
         ({"epsilon": 1}, "epsilon must be above 0 and below 1"),
         ({"clients": 0}, "clients must be"),
         ({"method": "borda", "phi": 1}, "phi"),

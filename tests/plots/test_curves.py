@@ -102,16 +102,16 @@ def test_bands_of_errors_stop_at_zero():
 @pytest.mark.parametrize(
     ("table", "named"),
     [
-        ([], "no rows"),
+        ([], "table must have at least one row"),
         (5, "table must be a list"),
-        ([3], "row 0 must be a mapping"),
-        ([{"method": "a", "where": "federated", "mean": 1}], "row 0 has no column 'samples'"),
+        ([3], "row 0: a row must be a mapping"),
+        ([{"method": "a", "where": "federated", "mean": 1}], "row 0: there is no column 'samples'"),
         ([TWO[0], TWO[1] | {"mean": "n/a"}], "row 1: mean must be a number, not 'n/a'"),
         ([TWO[0] | {"mean": float("inf")}], "row 0: mean must be a number, not inf"),
-        ([TWO[0] | {"se": -1}], "row 0: se must not be below 0"),
+        ([TWO[0] | {"se": -1}], "row 0: se must be at least 0, not -1"),
         ([TWO[0] | {"where": "here"}], "where must be federated or centralized, not 'here'"),
-        ([TWO[0], TWO[0]], "row 1 is a second one for Borda, federated, samples = 1"),
-        ([TWO[0] | {"method": f"m{i}"} for i in range(9)], "9 methods in one figure"),
+        ([TWO[0], TWO[0]], "row 1: this is a second row for Borda, federated, samples = 1"),
+        ([TWO[0] | {"method": f"m{i}"} for i in range(9)], "at most 8 methods, not 9"),
     ],
 )
 def test_a_table_that_cannot_be_drawn_is_named(table, named):
@@ -216,6 +216,6 @@ def test_sixteen_plans_are_told_apart():
 
 
 def test_plans_that_cannot_be_drawn_together_are_refused():
-    for plans, named in (([], "no plans"), ([plan(), plan(delta=0.1)], "different goals")):
+    for plans, named in (([], "plans must not be empty"), ([plan(), plan(delta=0.1)], "one goal")):
         with pytest.raises(ValueError, match=named):
             plots.success(plans)

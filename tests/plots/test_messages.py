@@ -93,9 +93,9 @@ def test_a_message_of_no_bits_is_drawn():
 
 def test_sizes_of_other_things_are_refused():
     for senders, named in (
-        ([], "no schemes"),
-        ([3], "3 is neither a scheme nor a federated result"),
-        ([fr.Borda(5, 3), fr.Borda(6, 3)], "different numbers of items: 5, 6"),
+        ([], "senders must not be empty"),
+        ([3], "senders must be schemes or federated results, not 3"),
+        ([fr.Borda(5, 3), fr.Borda(6, 3)], "must all be for one number of items, not for 5, 6"),
     ):
         with pytest.raises(ValueError, match=named):
             plots.message_sizes(senders)
@@ -129,7 +129,7 @@ def test_one_phi_needs_no_list():
     ("n", "phis", "named"),
     [
         (0, [0.5], "n must be a whole number of at least 1, not 0"),
-        (5, [], "no phis"),
+        (5, [], "phis must not be empty"),
         (5, [0.5, 1.5], r"phi must be in \[0, 1\], not 1.5"),
         (5, ["x"], r"phi must be in \[0, 1\], not 'x'"),
         (5, [0.5, 1], "phi must be below 1"),

@@ -239,7 +239,7 @@ def test_a_notebook_shows_each_picture_once(tmp_path):
 
 @pytest.mark.parametrize("name", ["picture.gif", "picture", ".png", "picture.PNG.txt"])
 def test_an_unknown_suffix_is_refused_before_anything_is_made(name, tmp_path):
-    with pytest.raises(ValueError, match=r"should end in one of \.png, \.svg, \.pdf"):
+    with pytest.raises(ValueError, match=r"must end in one of \.png, \.svg, \.pdf"):
         plots.save(plots.bins(3, 0.5), tmp_path / "folder" / name)
     assert not list(tmp_path.iterdir())
 
@@ -268,7 +268,7 @@ def test_axes_of_a_part_save_the_whole_figure(tmp_path):
 
 
 def test_only_pictures_are_saved(tmp_path):
-    with pytest.raises(ValueError, match="only Axes and Figures can be saved, not list"):
+    with pytest.raises(ValueError, match="picture must be Axes or a Figure, not list"):
         plots.save([1], tmp_path / "a.png")
 
 

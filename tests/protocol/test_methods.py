@@ -248,7 +248,7 @@ def test_bad_options_are_refused_before_the_first_round(arguments, named):
 
 def test_what_cannot_be_federated_alone_is_refused():
     clients = [[[0, 1, 2]] * 3] * 3
-    with pytest.raises(ValueError, match="earlier ones"):
+    with pytest.raises(ValueError, match="needs the earlier rounds; use Kemeny"):
         federate(clients, Refine([0, 1, 2], 3, 1, earlier=[[2, 1, 0]]))
     with pytest.raises(ValueError, match="made for 2 items"):
         federate(clients, Refine([0, 1], 3, 1))

@@ -77,7 +77,7 @@ def test_a_state_of_another_study_or_version_is_refused(tmp_path):
     save = tmp_path / "run.state"
     conduct(STUDY, clients(STUDY), save=save)
     other = METHODS["lehmer"]
-    with pytest.raises(ValueError, match=rf"is a run of study {STUDY.digest}"):
+    with pytest.raises(ValueError, match=rf"the run is of study {STUDY.digest}, not of"):
         conduct(other, clients(other), save=save)
     content = json.loads(save.read_text())
     for change, named in [
@@ -91,9 +91,9 @@ def test_a_state_of_another_study_or_version_is_refused(tmp_path):
             conduct(STUDY, clients(STUDY), save=save)
     for damaged in (b"half", b"", b"\xff\xfe", b"[]"):
         save.write_bytes(damaged)
-        with pytest.raises(ValueError, match=rf"{save.name} is .*move it away"):
+        with pytest.raises(ValueError, match=rf"{save.name}: .*; move it away"):
             conduct(STUDY, clients(STUDY), save=save)
-    with pytest.raises(ValueError, match="only a secure run"):
+    with pytest.raises(ValueError, match="save is for secure runs only"):
         conduct(STUDY, clients(STUDY), secure=False, save=save)
 
 
@@ -128,7 +128,7 @@ def test_one_process_at_a_time_goes_on_from_a_state(tmp_path):
 
     class Second(InProcess):
         def exchange(self, step, requests):
-            with pytest.raises(ValueError, match="held by another process"):
+            with pytest.raises(ValueError, match="another process holds this file"):
                 conduct(STUDY, clients(STUDY), save=save)
             return super().exchange(step, requests)
 

@@ -176,7 +176,10 @@ def changed(**fields):
         (changed(format=None), "format"),
         (changed(method={"method": "median"}), "borda, lehmer"),
         (changed(method={"method": "kemeny", "n": 3, "clients": 4, "start": {}}), "start"),
-        (changed(method={"method": "borda", "n": 3}), "wrong field"),
+        (
+            changed(method={"method": "borda", "n": 3}),
+            "the method borda has a field that is .*clients",
+        ),
         (changed(method="borda"), "method"),
         (changed(method=None), "method"),
         (changed(fit_phi=0), "fit_phi"),
@@ -213,7 +216,7 @@ def test_kemeny_goes_both_ways():
     ("method", "named"),
     [
         (Dispersion([0, 1, 2], 4), "Kemeny"),
-        (Refine([0, 1, 2], 4, 1, earlier=[[2, 1, 0]]), "earlier ones: use Kemeny"),
+        (Refine([0, 1, 2], 4, 1, earlier=[[2, 1, 0]]), "needs the earlier rounds; use Kemeny"),
         ("borda", "'borda'"),
     ],
 )
@@ -280,8 +283,8 @@ def test_the_digest_of_a_round_is_the_tagged_hash_of_its_parts():
 @pytest.mark.parametrize(
     ("number", "orders", "stage", "named"),
     [
-        (1, [], None, "follows 1 announced orders, not 0"),
-        (0, [ORDER], None, "follows 0"),
+        (1, [], None, "one order per round after the first: 1 for round 1, not 0"),
+        (0, [ORDER], None, "0 for round 0, not 1"),
         (1, [[0, 1]], None, "3 items"),
         (1, [[0, 1, 1]], None, "every item number once"),
         (1, [[0, 1, 3]], None, "every item number once"),

@@ -355,7 +355,7 @@ def test_json_names_each_field_once():
         (([0, 1], 3, 1), {"counts": True, "majority": True}, "leave out counts or majority"),
         (([0, 1], 3, 1), {"max_samples": 0}, "max_samples"),
         (([0, 1], 3, 1), {"max_samples": 2**31}, "max_samples"),
-        (([0, 1], 3, 1), {"max_samples": 5, "earlier": [[0, 1, 2]]}, "same items"),
+        (([0, 1], 3, 1), {"max_samples": 5, "earlier": [[0, 1, 2]]}, "the 2 items of ranks, not 3"),
         (([0, 1], 3, 1), {"max_samples": 5, "earlier": [[0, 2]]}, "not a ranking"),
         (([0, 1], 3, 1), {"max_samples": 5, "earlier": 7}, "earlier"),
         ((range(100_000), 3, 50_000), {}, "window makes the message too long"),

@@ -157,7 +157,9 @@ class Agent:
         if self.store.entered(session):
             raise RefusalError(Code.PROTOCOL, f"session {session}: this run is over")
         if step.name != "advertise":
-            raise RefusalError(Code.PROTOCOL, f"session {session} has not begun, or was long ago")
+            raise RefusalError(
+                Code.PROTOCOL, f"session {session} has not begun, or its state was deleted"
+            )
         # What the step of the masked input will need is checked here, before anything is given.
         self.check_runs(run)
         encode(self.config, study, round, kept_snapshot(self.config, self.store, study))
@@ -256,7 +258,12 @@ def kept_snapshot(config: Config, store: Store, study: Study) -> Snapshot:
         snapshot = Snapshot.from_bytes(kept)
     except (ValueError, KeyError, TypeError) as error:
         what = "the rankings kept for the study"
-        raise RefusalError(Code.DATA, f"{what}: {error}", logged=f"{what} are damaged") from error
+        problem = f"{what} are damaged ({type(error).__name__}: {error})"
+        raise RefusalError(
+            Code.DATA,
+            f"{problem}; restore them from a backup, or {NEW_STUDY}",
+            logged=f"{what} are damaged",
+        ) from error
     check_origin(config, store, study, snapshot)
     check_samples(config, len(snapshot.rankings))
     return snapshot
@@ -287,18 +294,18 @@ def origin_of(config: Config) -> str:
 
 
 def check_origin(config: Config, store: Store, study: Study, snapshot: Snapshot) -> None:
-    """Refuse to answer from rankings that were read otherwise than the configuration now says."""
+    """Refuse to answer from rankings that were read with another configuration."""
     now = origin_of(config)
     if snapshot.origin in (None, now):  # the first format does not say
         return
-    otherwise = "let the study be answered anew: forget what was kept for it"
+    remedy = "forget what was kept, so that the file is read again"
     if store.masked(study.digest):
-        otherwise = NEW_STUDY
+        remedy = NEW_STUDY
     raise RefusalError(
         Code.DATA,
-        f"the rankings kept for the study were read otherwise, by {snapshot.origin}; the "
-        f"configuration now says {now}: change it back, or {otherwise}",
-        logged="the rankings kept for the study were read otherwise",
+        f"the rankings kept for the study were read with {snapshot.origin}, but the configuration "
+        f"now says {now}; change it back, or {remedy}",
+        logged="the rankings kept for the study were read with another configuration",
     )
 
 
@@ -331,7 +338,10 @@ def read_rankings(config: Config, study: Study) -> AnyRankings:
         if study.items is not None:
             return rankings.align(study.items)
         if [str(label) for label in rankings.items] != [str(i) for i in range(rankings.n)]:
-            raise ValueError("the rankings have labels and the study has none: agree on them")
+            raise InputError(
+                "the rankings have labels, but the study has none",
+                remedy="agree on a study with the labels of all items",
+            )
         return rankings
     except InputError as error:
         error.at(config.rankings, error.line)

@@ -10,6 +10,7 @@ from typing import Any
 
 from fedrank._validation import whole
 from fedrank.data import check_reading
+from fedrank.exceptions import InputError
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
 
@@ -56,10 +57,18 @@ class Policy:
 
     def __post_init__(self) -> None:
         if not isinstance(self.studies, list | tuple):
-            raise ValueError(f"studies must be a list of digests, not {self.studies!r}")
+            raise InputError(
+                f"must be a list of digests, not {self.studies!r}",
+                parameter="studies",
+                value=self.studies,
+            )
         for digest in self.studies:
             if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
-                raise ValueError(f"studies: {digest!r} is not a digest, 64 digits of 0-9 and a-f")
+                raise InputError(
+                    f"must be digests, 64 digits of 0-9 and a-f each, not {digest!r}",
+                    parameter="studies",
+                    value=digest,
+                )
         object.__setattr__(self, "studies", tuple(self.studies))
         for limit in ("min_clients", "min_threshold", "min_survivors", "min_samples"):
             whole(limit, getattr(self, limit))
@@ -116,7 +125,11 @@ class Config:
     def __post_init__(self) -> None:
         check_reading(self.reading)
         if not isinstance(self.name, str) or not self.name:
-            raise ValueError(f"name must be this client's name in the roster, not {self.name!r}")
+            raise InputError(
+                f"must be this client's name in the roster, not {self.name!r}",
+                parameter="name",
+                value=self.name,
+            )
         if self.seed is not None:
             whole("seed", self.seed, least=0)
 
@@ -143,7 +156,7 @@ def read_config(path: Path) -> Config:
 
     Raises
     ------
-    ValueError
+    fedrank.exceptions.InputError
         If a value is missing or invalid, or a key is unknown.
 
     Examples
@@ -158,36 +171,49 @@ def read_config(path: Path) -> Config:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: this is not TOML: {error}") from None
+        raise InputError(f"this is not valid TOML: {error}", file=path) from None
     try:
         policy = found.pop("policy", None)
         if not isinstance(policy, dict):
-            raise ValueError("there is no [policy]: say which studies are allowed")
+            raise InputError(
+                "the table [policy] is missing",
+                remedy='add it, with the digests of the allowed studies: studies = ["…"]',
+            )
         reading = found.pop("reading", {})
         if not isinstance(reading, dict):
-            raise ValueError(f"[reading] must be a table of options, not {reading!r}")
+            raise InputError(
+                f"must be a table of options, not {reading!r}",
+                parameter="[reading]",
+                value=reading,
+            )
         if isinstance(reading.get("genes"), str):
             reading["genes"] = str(path.parent / Path(reading["genes"]).expanduser())
-        check_names("policy", policy, Policy, {"studies"})
-        check_names("file", found, Config, {"name", "rankings"})
+        check_names("the table [policy]", policy, Policy, {"studies"})
+        check_names("the file", found, Config, {"name", "rankings"})
         found = {"folder": "state", "socket": "agent.sock"} | found
         for name in ("rankings", "folder", "socket"):
             if not isinstance(found[name], str):
-                raise ValueError(f"{name} must be a path, not {found[name]!r}")
+                raise InputError(
+                    f"must be a path, not {found[name]!r}", parameter=name, value=found[name]
+                )
             found[name] = path.parent / Path(found[name]).expanduser()
         return Config(policy=Policy(**policy), reading=reading, **found)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except InputError as error:
+        raise error.at(path) from None
 
 
 def check_names(what: str, given: dict[str, Any], kind: type, needed: set[str]) -> None:
-    """Refuse names that mean nothing, and the lack of those that must be there."""
+    """Refuse unknown keys, and the lack of those that are needed."""
     known = [each.name for each in fields(kind) if each.name not in ("policy", "reading")]
     for name in given:
         if name not in known:
-            raise ValueError(f"the {what} has no {name!r}; it may have {', '.join(known)}")
+            raise InputError(
+                f"{name!r} is not a key of {what}",
+                value=name,
+                remedy=f"its keys are {', '.join(known)}",
+            )
     for name in sorted(needed - set(given)):
-        raise ValueError(f"the {what} lacks {name!r}")
+        raise InputError(f"{what} has no {name!r}, which it needs", value=name)
 
 
 def quoted(text: str) -> str:

@@ -15,7 +15,7 @@ from traceback import extract_tb
 
 from fedrank._text import printable
 from fedrank.agent.agent import Agent
-from fedrank.exceptions import Code, RefusalError
+from fedrank.exceptions import Code, InputError, RefusalError
 from fedrank.transport.base import Step
 
 ANSWERED = b"ok"
@@ -167,12 +167,12 @@ def read_request(asked: bytes) -> tuple[str, Step, bytes]:
         study, run, round = str(fields["study"]), fields["run"], fields["round"]
         # One run and round, one spelling, one session.
         if type(run) is not int or not 0 <= run < 1 << 64:
-            raise ValueError("the number of a run must be a whole number of 64 bits")
+            raise ValueError(f"run must be a whole number below 2**64, not {run!r}")
         if type(round) is not int or not 0 <= round < 1 << 32:
-            raise ValueError("the number of a round must be a whole number of 32 bits")
+            raise ValueError(f"round must be a whole number below 2**32, not {round!r}")
         return study, Step(run, round, str(fields["step"])), request
     except (ValueError, TypeError, LookupError, RecursionError) as error:
-        problem = f"a request that cannot be read: {type(error).__name__}: {error}"
+        problem = f"the request is malformed: {type(error).__name__}: {error}"
         raise RefusalError(Code.ERROR, problem) from error
 
 
@@ -207,7 +207,7 @@ def receive(connection: socket.socket) -> bytes:
         parts.append(part)
         size += len(part)
         if size > MAX_REQUEST_BYTES:
-            raise OSError("a request is too long")
+            raise OSError(f"a request is longer than {MAX_REQUEST_BYTES} bytes")
     raise OSError(f"a request took longer than {REQUEST_SECONDS} seconds")
 
 
@@ -220,14 +220,20 @@ def listening(path: Path) -> Iterator[socket.socket]:
         return
     if path.is_socket():
         if listens(path):
-            raise ValueError(f"{path}: another process listens there: name another socket")
+            raise InputError(
+                "another process listens on this socket", file=path, remedy="name another socket"
+            )
         path.unlink()  # of an agent that was killed
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         before = os.umask(0o177)
         try:
             server.bind(str(path))
         except OSError as error:
-            raise ValueError(f"{path}: {error}") from None
+            raise InputError(
+                f"the socket cannot be made ({error})",
+                file=path,
+                remedy="name another socket in the configuration",
+            ) from None
         finally:
             os.umask(before)
         server.listen()

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from fedrank._files import sync_folder, write_whole
+from fedrank.exceptions import InputError
 from fedrank.protocol.record import Record
 
 DAY = 24 * 60 * 60.0  # seconds
 PRIVATE = 0o600  # permissions of every file
+LEDGER_KEYS = {"time", "session", "run_name", "study", "run", "round"}
 NEW_STUDY = "agree on a new study to answer from other rankings"
 
 
@@ -47,7 +49,9 @@ class Store:
                 each.mkdir(mode=0o700, parents=True)
                 sync_folder(each.parent)
             if each.stat().st_mode & 0o077:
-                raise ValueError(f"{each} can be read by others: chmod 700 it")
+                raise InputError(
+                    "other users can read the folder", file=each, remedy=f"run chmod 700 {each}"
+                )
 
     def take(self) -> None:
         """Become the only process that holds the store, until the process ends or releases it.
@@ -69,11 +73,17 @@ class Store:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(lock)
-            raise ValueError(f"{self.folder} is in use by an agent that runs") from None
+            raise InputError(
+                "the folder is in use by an agent that runs",
+                file=self.folder,
+                remedy="stop that agent first, or name another folder",
+            ) from None
         except OSError as error:
             os.close(lock)
-            raise ValueError(
-                f"{self.folder} cannot be locked: {error}; keep it on a disk of this machine"
+            raise InputError(
+                f"the folder cannot be locked ({error})",
+                file=self.folder,
+                remedy="keep it on a disk of this machine",
             ) from None
         self._lock = lock
         for folder in (self.folder, self.sessions, self.runs, self.snapshots):
@@ -108,9 +118,17 @@ class Store:
 
     def record(self, run: str) -> Record | None:
         """Read what was seen of a run, if anything was."""
-        with suppress(FileNotFoundError):
-            return Record.from_json((self.runs / run).read_text(encoding="utf-8"))
-        return None
+        path = self.runs / run
+        try:
+            return Record.from_json(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, LookupError) as error:
+            raise InputError(
+                f"the record of the run is damaged ({type(error).__name__}: {error})",
+                file=path,
+                remedy="take part in a new run",
+            ) from None
 
     def save_record(self, run: str, record: Record) -> None:
         """Save what was seen of a run, or note that it was used."""
@@ -162,7 +180,9 @@ class Store:
             subtracted from the first, what this client changed.
         """
         if self.masked(digest):
-            raise ValueError(f"study {digest} got a masked input already: {NEW_STUDY}")
+            raise InputError(
+                f"study {digest} got a masked input already", value=digest, remedy=NEW_STUDY
+            )
         try:
             (self.snapshots / digest).unlink()
         except FileNotFoundError:
@@ -178,10 +198,23 @@ class Store:
             lines = self.ledger_file.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             return []
-        # Lines of the first format have one round per run, and no name of the run.
-        return [
-            {"run_name": entry["session"], "round": 0} | entry for entry in map(json.loads, lines)
-        ]
+        return [self.entry(line, number) for number, line in enumerate(lines, start=1)]
+
+    def entry(self, line: str, number: int) -> dict[str, Any]:
+        """Read a line of the ledger; those of the first format have one round, and no run name."""
+        try:
+            entry = json.loads(line)
+            found: dict[str, Any] = {"run_name": entry["session"], "round": 0} | entry
+            if set(found) >= LEDGER_KEYS:
+                return found
+        except (ValueError, TypeError, LookupError):
+            pass
+        raise InputError(
+            "this is not a line of the ledger, which shows what was sent",
+            file=self.ledger_file,
+            line=number,
+            remedy="restore the file from a backup",
+        )
 
     def runs_today(self, but: str = "") -> int:
         """Count the runs of the last 24 hours, without one of them."""

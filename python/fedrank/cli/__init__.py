@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,7 +10,7 @@ import fedrank
 from fedrank._progress import show
 from fedrank.cli import agent, flower
 from fedrank.cli._output import printable
-from fedrank.cli._reading import as_flags
+from fedrank.cli._reading import as_flags, flag_of
 from fedrank.cli.aggregate import aggregate
 from fedrank.cli.data import app as data
 from fedrank.cli.demo import demo
@@ -35,6 +35,7 @@ FLAGS: dict[str | None, str] = {
     Remedy.INSECURE: "add clients, or pass --no-secure",
     Remedy.MIN_SURVIVORS: "add clients, drop fewer, or pass a lower --min-survivors",
     Remedy.THRESHOLD: "drop fewer clients, or pass a lower --threshold",
+    Remedy.FIGURES: "'fedrank reproduce --list' lists all names",
     Remedy.COMMON_ITEMS: "all clients must rank the same items; name those of ballots with "
     "--candidates",
 }
@@ -43,7 +44,7 @@ FLAGS: dict[str | None, str] = {
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Compute one consensus ranking from rankings that several parties hold and cannot share.",
+    help="Compute one consensus ranking from rankings that cannot be shared.",
 )
 
 
@@ -81,7 +82,9 @@ def explain(error: Exception) -> int:
     elif hasattr(error, "format_message"):  # an error of typer's, about options
         print_error(suggested_once(error.format_message()))
     elif isinstance(error, InputError):
-        print_error(*error.lines(FLAGS.get(error.remedy, error.remedy), as_flags))
+        # A parameter of a file is a field of it, not an option of the command.
+        name = named if error.file is None else str
+        print_error(*error.lines(FLAGS.get(error.remedy, error.remedy), as_flags, name))
     elif isinstance(error, ProtocolError):
         print_error(error.message(FLAGS.get(error.remedy, error.remedy)))
     elif isinstance(error, RefusalError):
@@ -93,6 +96,15 @@ def explain(error: Exception) -> int:
     else:
         raise error
     return 2
+
+
+def named(parameter: str) -> str:
+    """Return the flag of a parameter if the command that runs has it, or else the name itself."""
+    command: Any = typer.main.get_command(app)
+    for word in sys.argv[1:]:
+        command = getattr(command, "commands", {}).get(word, command)
+    flag = flag_of(parameter)
+    return flag if any(flag in option.opts for option in command.params) else parameter
 
 
 def suggested_once(message: str) -> str:

@@ -43,7 +43,7 @@ def gather(
         check_kinds(parties, mixed)
         return parties
     if len(files) > 1:
-        raise ValueError(f"{given[0]} splits one file, and {len(files)} are given")
+        raise ValueError(f"{given[0]} splits one file, but {len(files)} are given: give one")
     rng = stream_rng(seed, 0, 0)
     if by is not None:
         found = how.read_groups(files[0], by, rng)
@@ -157,7 +157,9 @@ def find_dropouts(parties: Sequence[Party], drop: Sequence[str]) -> dict[str, st
             known = few([party.name for party in parties])
             raise ValueError(f"--drop {asked}: there is no client {name!r}; they are {known}")
         if step not in STEPS[1:]:
-            raise ValueError(f"--drop {asked}: {step!r} is not one of {', '.join(STEPS[1:])}")
+            raise ValueError(
+                f"--drop {asked}: {step!r} is not a step; the steps are {', '.join(STEPS[1:])}"
+            )
         if index[name] in lost:
             raise ValueError(f"--drop {asked}: {name!r} is dropped twice")
         lost[index[name]] = step

@@ -14,7 +14,7 @@ import typer
 
 from fedrank import data
 from fedrank._validation import check_items
-from fedrank.data._options import LAYOUTS, OWNERS, USERS
+from fedrank.data._options import LAYOUTS, OWNERS, check_reading, layout_of
 from fedrank.data._text import rereadable, text_lines
 from fedrank.exceptions import InputError
 from fedrank.rankings.partial import AnyRankings
@@ -207,25 +207,20 @@ def options(
         "keep_blank": keep_blank or None,
     }
     chosen = {name: value for name, value in given.items() if value is not None}
-    for name, owner in OWNERS.items():
-        if name in chosen and chosen.setdefault("layout", owner) != owner:
-            raise ValueError(f"{flag_of(name)} needs --layout {owner}, not {chosen['layout']}")
-    for name, layouts in USERS.items():
-        if name in chosen and chosen.get("layout", layouts[0]) not in layouts:
-            allowed = " or ".join(layouts)
-            raise ValueError(f"{flag_of(name)} needs --layout {allowed}, not {chosen['layout']}")
-    return Reading(chosen)
+    check_reading(chosen)  # before any work is done
+    implied = layout_of(chosen.get("layout"), [name for name in chosen if name in OWNERS])
+    return Reading(chosen if implied is None else chosen | {"layout": implied})
 
 
 def flag_of(name: str) -> str:
-    """Return the flag of an option of `fedrank.data.read`.
+    """Return the flag of a parameter of the Python functions.
 
     Examples
     --------
     >>> flag_of("items_in"), flag_of("id_columns")
     ('--items-in', '--id')
     """
-    other = {"id_columns": "--id", "items": "--candidates"}
+    other = {"id_columns": "--id", "items": "--candidates", "n": "--items"}
     return other.get(name, "--" + name.replace("_", "-"))
 
 

@@ -16,10 +16,12 @@ import typer
 
 from fedrank import agent as agents
 from fedrank._random import stream_rng
+from fedrank._validation import few as some
 from fedrank.agent.policy import as_toml, quoted
 from fedrank.agent.store import PRIVATE, Store
 from fedrank.cli import _output as output
 from fedrank.cli._reading import Reading, check_file, reads_files
+from fedrank.exceptions import InputError
 from fedrank.protocol.study import Study
 
 MAX_SHOWN_ENTRIES = 12  # per segment
@@ -38,8 +40,10 @@ def read_study(path: Path) -> Study:
     check_file(path)
     try:
         return Study.from_json(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except InputError as error:
+        raise error.at(path) from None
+    except UnicodeDecodeError:
+        raise InputError("this is not the JSON of a study, in UTF-8", file=path) from None
 
 
 def read_config(path: Path) -> agents.Config:
@@ -58,16 +62,23 @@ def new(
     *,
     how: Reading,
 ) -> None:
-    """Write a configuration file that allows one study. Read it, and change what you need.
+    """Write a configuration file that allows one study.
 
-    The file of rankings is read once, to say how; nothing is kept of it.
+    Read the file, and change what you need. The file of rankings is read once,
+    to say how; nothing is kept of it.
     """
     agreed = read_study(study)
     check_file(rankings)
     if name not in agreed.roster:
-        raise ValueError(f"--name {name} is not in the roster: {', '.join(agreed.roster)}")
+        raise InputError(
+            f"--name {name} is not in the roster of the study",
+            value=name,
+            remedy=f"its names are {some(agreed.roster)}",
+        )
     if config.exists():
-        raise ValueError(f"{config} exists already: add the digest {agreed.digest} to it")
+        raise InputError(
+            "the file exists already", file=config, remedy=f"add the digest {agreed.digest} to it"
+        )
     read = how.read(rankings, stream_rng(0))
     if "genes" in how.options:
         how.options["genes"] = str(Path(how.options["genes"]).resolve())
@@ -138,9 +149,10 @@ def preview(
 ) -> None:
     """Show exactly what would leave for a study, without sending it.
 
-    If the policy allows the study, the rankings are kept, and the study will be answered from them,
-    also if the file changes. The message leaves masked, as bits that look random; what others learn
-    is the sum of all clients' messages.
+    If the policy allows the study, the rankings are kept, and the study will
+    be answered from them, also if the file changes. The message leaves masked,
+    as bits that look random; what others learn is the sum of all clients'
+    messages.
     """
     shown = agents.preview(read_config(config), read_study(study))
     if as_document:
@@ -204,11 +216,11 @@ def first_entries(entries: Sequence[int]) -> str:
 
 @app.command()
 def forget(study: StudyArgument, config: ConfigOption = Path("agent.toml")) -> None:
-    """Forget the rankings that are kept for a study, so that the file is read again.
+    """Forget the rankings kept for a study, so that the file is read again.
 
-    Use it when your rankings have changed and the study got no masked input yet. Afterwards it is
-    refused: the difference of two sums would show the change of your message, so agree on a new
-    study instead.
+    Use it when your rankings have changed and the study got no masked input
+    yet. Afterwards it is refused: the difference of two sums would show the
+    change of your message, so agree on a new study instead.
     """
     store = Store(read_config(config).folder)
     digest = read_study(study).digest
@@ -224,10 +236,14 @@ def forget(study: StudyArgument, config: ConfigOption = Path("agent.toml")) -> N
 def ledger(
     config: ConfigOption = Path("agent.toml"), as_document: output.JsonOption = False
 ) -> None:
-    """List the rounds that got a masked input, also those of runs that failed later."""
+    """List the rounds that got a masked input, also of runs that failed later."""
     folder = read_config(config).folder
     if not folder.is_dir():
-        raise ValueError(f"{folder}: there is no such folder: no agent has run from {config} yet")
+        raise InputError(
+            f"there is no such folder, since no agent has run from {config} yet",
+            file=folder,
+            remedy=f"start one with 'fedrank agent run --config {config}'",
+        )
     lines = Store(folder).ledger()
     if as_document:
         typer.echo(json.dumps(lines))

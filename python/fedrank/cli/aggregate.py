@@ -56,10 +56,10 @@ def aggregate(
     the options, the command lists the possible readings.
 
     Place 1 is the best. A score is an item's mean position, 0 for an item
-    that is first in every ranking. The Kemeny score is the mean number of item pairs that
-    a ranking orders differently from the consensus, divided by the number of
-    items: lower is better. A pair that a ranking ties counts one half; items
-    that it does not rank are tied last.
+    that is first in every ranking. The Kemeny score is the mean number of
+    item pairs that a ranking orders differently from the consensus, divided
+    by the number of items: lower is better. A pair that a ranking ties counts
+    one half; items that it does not rank are tied last.
 
     Example: fedrank aggregate votes.soc --method kemeny --out consensus.csv
     """

@@ -16,8 +16,8 @@ app = typer.Typer(
 
     fedrank data list | fedrank data info jester | fedrank data fetch jester maine
 
-    Each data set has its own folder inside the data folder, which is --folder, or the
-    environment variable FEDRANK_DATA, or the cache folder of the system.""",
+    Each data set has its own folder inside the data folder, which is --folder,
+    or the environment variable FEDRANK_DATA, or the cache folder of the system.""",
 )
 
 Folder = Annotated[
@@ -35,7 +35,8 @@ Folder = Annotated[
 def list_sets(folder: Folder = None, as_json: output.JsonOption = False) -> None:
     """List the data sets and their states.
 
-    Verified means that every file exists and has the size and the SHA-256 of the catalogue.
+    Verified means that every file exists and has the size and the SHA-256 of
+    the catalogue.
     """
     rows = [
         {
@@ -131,10 +132,11 @@ def fetch_sets(
 ) -> None:
     r"""Download data sets, verify them, and print the paths of their files.
 
-    Existing files are verified and not downloaded again. A file gets its name only when its size
-    and SHA-256 are right; a download that breaks off starts from the beginning next time. Without
-    a network, the message says what to download by hand and where to put it. Downloads need pip
-    install 'fedrank\[data]'.
+    Existing files are verified and not downloaded again. A file gets its name
+    only when its size and SHA-256 are right; a download that breaks off starts
+    from the beginning next time. Without a network, the message says what to
+    download by hand and where to put it. Downloads need
+    pip install 'fedrank\[data]'.
 
     Example: fedrank data fetch sushi jester --folder data
     """

@@ -9,6 +9,7 @@ import typer
 from numpy.typing import NDArray
 
 from fedrank import _core
+from fedrank._validation import plural
 from fedrank.cli import _output as output
 from fedrank.consensus import aggregate
 from fedrank.consensus.ties import tie_facts
@@ -37,20 +38,20 @@ def demo(
     out: output.OutOption = None,
     as_document: output.JsonOption = False,
 ) -> None:
-    r"""Compute a federated consensus of simulated rankings, with secure aggregation and dropouts.
+    r"""Compute a federated consensus of simulated rankings; some clients drop out.
 
-    Keys, shares and masked messages are real, but all parties run in this process. Prints two
-    tables; --picture also draws a picture (needs pip install 'fedrank\[plot]').
+    Keys, shares and masked messages are real, but all parties run in this
+    process. Prints two tables; --picture also draws a picture (needs
+    pip install 'fedrank\[plot]').
 
     Example: fedrank demo --items 200 --clients 12 --dropouts 3 --picture demo.png
     """
-    if not 0 <= phi <= 1:  # a NaN passes the option's own bounds in some versions
-        raise ValueError(f"--phi must be in [0, 1], not {phi}")
     least = max(MIN_SURVIVORS, _core.default_threshold(clients))
     if clients - dropouts < least:
+        left = plural(max(0, clients - dropouts), "client")
         raise ValueError(
-            f"--clients {clients} with --dropouts {dropouts} leaves {max(0, clients - dropouts)} "
-            f"clients, but at least {least} must stay"
+            f"--clients {clients} with --dropouts {dropouts} leaves {left}, but at least {least} "
+            "must stay; pass more --clients, or fewer --dropouts"
         )
     if picture:
         from fedrank import plots  # noqa: PLC0415  an extra, slow to load

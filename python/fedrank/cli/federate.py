@@ -10,7 +10,6 @@ import typer
 
 import fedrank
 from fedrank._random import stream_rng
-from fedrank._validation import as_phi
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.cli._parties import Party, find_dropouts, gather
@@ -21,7 +20,6 @@ from fedrank.protocol.result import FederatedConsensus, summary
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.rankings.partial import AnyRankings, PartialRankings
 from fedrank.schemes import Borda, Lehmer
-from fedrank.schemes.lehmer import MAX_LOW_BITS
 
 MAX_SHOWN_CLIENTS = 20  # rows of the table of clients
 
@@ -145,8 +143,8 @@ def federate(
     """Compute the consensus of several clients' rankings from masked messages.
 
     Each FILE is one client, named after the file without its ending. Or one
-    FILE holds all rankings, and --by, --clients or --users says which client each ranking
-    belongs to.
+    FILE holds all rankings, and --by, --clients or --users says which client
+    each ranking belongs to.
 
     Keys, shares and messages are real, but this one process reads all files:
     it shows what a federation gives and costs, and hides nothing from you.
@@ -204,12 +202,12 @@ def make_method(
     bound = max_samples or 2 ** len(largest.rankings).bit_length() - 1
     check_flags(name, quantize, low_bits, window, rounds)
     if name is MethodName.LEHMER:
-        return make_lehmer(n, clients, as_phi(phi), low_bits or "0", max_samples, bound)
+        return make_lehmer(n, clients, phi, low_bits or "0", max_samples, bound)
     exact = bound if name is MethodName.KEMENY or not quantize else None
     borda = Borda(
         n,
         clients,
-        phi=as_phi(phi),
+        phi=phi,
         quantize=quantize,
         max_samples=max_samples or exact,
         partial=partial,
@@ -249,18 +247,11 @@ def check_flags(
 def make_lehmer(
     n: int, clients: int, phi: float, low_bits: str, max_samples: int | None, bound: int
 ) -> Lehmer:
-    """Make a Lehmer scheme from the text of its low bits."""
-    if low_bits == "paper":
-        try:
-            return Lehmer(n, clients, phi=phi, low_bits="paper", max_samples=bound)
-        except ValueError as error:
-            raise ValueError(f"--low-bits paper: {error}") from None
-    digits = low_bits.isascii() and low_bits.isdigit() and len(low_bits) < 3
-    if not digits or int(low_bits) > MAX_LOW_BITS:
-        raise ValueError(
-            f'--low-bits must be a whole number up to {MAX_LOW_BITS} or "paper", not {low_bits!r}'
-        )
-    return Lehmer(n, clients, phi=phi, low_bits=int(low_bits), max_samples=max_samples)
+    """Make a Lehmer scheme from the text of its low bits, which the scheme checks."""
+    digits = low_bits.isascii() and low_bits.isdigit() and len(low_bits) < 10
+    needed = bound if low_bits == "paper" else max_samples
+    bits = int(low_bits) if digits else low_bits
+    return Lehmer(n, clients, phi=phi, low_bits=bits, max_samples=needed)
 
 
 def describe(

@@ -27,7 +27,7 @@ def new(
         typer.Option(min=0, help="Random seed for broken ties, for reproducible results."),
     ] = None,
 ) -> None:
-    """For the coordinator: write a ready app for a study, with a README of the exact commands."""
+    """For the coordinator: write an app for a study, and a README of commands."""
     from fedrank.transport.flower.app import write_app  # noqa: PLC0415  of an extra
 
     agreed = read_study(study)
@@ -44,10 +44,11 @@ def keys(
     ] = None,
     folder: Annotated[Path, typer.Argument(help="Where to write them.")] = Path("keys"),
 ) -> None:
-    """For a trial: make certificates, and a key for every node of a study's roster.
+    """For a trial: make certificates, and a key for every node of a roster.
 
-    The holder of the folder can act as any party. In production, use your own authority's
-    certificates, and let every data holder make its own key and send you the public half.
+    The holder of the folder can act as any party. In production, use your own
+    authority's certificates, and let every data holder make its own key and
+    send you the public half.
     """
     from fedrank.transport.flower.keys import write_keys  # noqa: PLC0415  of an extra
 
@@ -73,9 +74,10 @@ def join(
 ) -> None:
     """For a data holder: start the agent and a SuperNode, until stopped.
 
-    No telemetry, no update check, no installing of packages; always TLS. The app's process can be
-    reached on this machine only. The coordinator's code runs with your permissions: in production,
-    run the agent as another user, and give its --socket here.
+    No telemetry, no update check, no installing of packages; always TLS. The
+    app's process can be reached on this machine only. The coordinator's code
+    runs with your permissions: in production, run the agent as another user,
+    and give its --socket here.
     """
     from fedrank.transport.flower.join import join as start  # noqa: PLC0415  of an extra
 

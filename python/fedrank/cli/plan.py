@@ -51,10 +51,11 @@ def plan(
     seed: output.SeedOption = 0,
     as_document: output.JsonOption = False,
 ) -> None:
-    """Find by simulation how many rankings each client needs, and how much it sends.
+    """Find by simulation how many rankings each client needs.
 
-    The table also shows the paper's theorems, whose constants are far larger than necessary. If a
-    search takes more than a few seconds, and its time can be estimated, the estimate is printed
+    The tables also show how much a client sends, and the paper's theorems,
+    whose constants are far larger than necessary. If a search takes more than
+    a few seconds, and its time can be estimated, the estimate is printed
     first. That is so for Borda without --distance.
 
     Example: fedrank plan --items 978 --clients 10 --phi 0.6

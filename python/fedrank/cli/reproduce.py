@@ -36,18 +36,20 @@ def reproduce(
         bool, typer.Option(help="Draw pictures (needs pip install 'fedrank\\[plot]').")
     ] = True,
     show: Annotated[
-        bool, typer.Option("--list", help="List the figures and their titles, and exit.")
+        bool,
+        typer.Option("--list", help="List the figures, their titles and the groups, and exit."),
     ] = False,
     as_document: output.JsonOption = False,
 ) -> None:
     """Compute the figures of the paper: a tidy CSV, a PNG and an SVG per figure.
 
-    The paper's own methods appear under their numbers: Algorithm 1 (Borda, centralized),
-    Algorithm 2 (Borda, quantized) and Algorithm 3 (Lehmer).
+    The paper's own methods appear under their numbers: Algorithm 1 (Borda,
+    centralized), Algorithm 2 (Borda, quantized) and Algorithm 3 (Lehmer).
 
-    Without a name, all figures are made; those whose data are missing are skipped, and a message
-    says how to get the data. Results are kept: after an interruption, the same command continues.
-    The synthetic figures take about a minute on two cores.
+    Without a name, all figures are made; those whose data are missing are
+    skipped, and a message says how to get the data. Results are kept: after an
+    interruption, the same command continues. The synthetic figures take about
+    a minute on two cores.
 
     Example: fedrank reproduce synthetic --out results
     """
@@ -59,6 +61,7 @@ def reproduce(
             typer.echo(output.as_json(titles), nl=False)
         else:
             output.show("Figures", ("figure", "title"), titles.items())
+            typer.echo(f"groups: {', '.join(experiments.GROUPS)}")
         return
     options = experiments.Options(seed=seed, repetitions=repetitions, data=data)
     formats = ("png", "svg") if pictures else ()

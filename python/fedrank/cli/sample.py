@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import fedrank
 from fedrank._positions import is_position
 from fedrank._progress import Progress
-from fedrank._validation import as_phi, check_items
+from fedrank._validation import check_items
 from fedrank._words import is_id
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
@@ -61,10 +61,10 @@ def sample(
         Path | None, typer.Option(help="Write to this .csv or .json file; printed by default.")
     ] = None,
 ) -> None:
-    """Draw rankings from a Mallows model and write a table that the other commands read.
+    """Draw rankings from a Mallows model; the other commands read the table.
 
-    Each pair of items that a ranking orders differently from the center makes the
-    ranking less likely by a factor phi.
+    Each pair of items that a ranking orders differently from the center makes
+    the ranking less likely by a factor phi.
 
     Example: fedrank sample --items 20 --phi 0.8 --size 500 --out votes.csv
     """
@@ -72,7 +72,7 @@ def sample(
     check_size(items or 1, size)  # before the labels are made
     names = center_labels(items, labels, center)
     check_size(len(names), size)
-    model = Mallows(as_phi(phi), center=Rankings(np.arange(len(names)), names))
+    model = Mallows(phi, center=Rankings(np.arange(len(names)), names))
     rankings = model.sample(size, seed)
 
     def text(as_document: bool) -> Iterator[str]:
@@ -134,9 +134,9 @@ def center_labels(
 
 def check_labels(names: Sequence[str]) -> None:
     """Refuse labels with which the table would be read as another layout."""
-    for name in names:
+    for number, name in enumerate(names, start=1):
         if not name:
-            raise ValueError("item labels must not be empty")
+            raise ValueError(f"item labels must not be empty (label {number} of {len(names)})")
         if is_number(name):
             raise ValueError(f"label {name!r} would be read as a position: use words")
         means_more = choice_columns([name]) or is_id(name) or is_position(name)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from fedrank import _core
 from fedrank._entries import as_integers
 from fedrank._validation import INT32_MAX, as_phi, whole
+from fedrank.exceptions import InputError
 
 __all__ = ["Length", "decode", "encode", "fit", "fit_items", "length", "parameter"]
 
@@ -89,9 +90,11 @@ def decode(data: bytes, shape: tuple[int, int], parameter: ArrayLike) -> NDArray
     array([[0, 1, 2]], dtype=int32)
     """
     if not isinstance(data, bytes | bytearray | memoryview):
-        raise ValueError(f"data must be bytes, not {type(data).__name__}")
+        raise InputError(f"must be bytes, not {type(data).__name__}", parameter="data", value=data)
     if not isinstance(shape, tuple) or len(shape) != 2:
-        raise ValueError(f"shape must be (rankings, items), not {shape!r}")
+        raise InputError(
+            f"must be (rankings, items), not {shape!r}", parameter="shape", value=shape
+        )
     rows, n = whole("rankings", shape[0], least=0), whole("items", shape[1], most=INT32_MAX)
     return _core.golomb_decode(bytes(data), rows, n, as_parameters(parameter, n))
 
@@ -144,7 +147,11 @@ def length(
     if codes is not None:
         digits = as_digits(codes)
         if digits.shape[1] != n or not len(digits):
-            raise ValueError(f"codes must be at least one of {n} digits, not {digits.shape}")
+            raise InputError(
+                f"must be at least one row of {n} digits, not of shape {digits.shape}",
+                parameter="codes",
+                value=digits.shape,
+            )
         measured = 8 * len(encode(digits, best)) / len(digits)
     # i needs k bits or more from 2^(k-1) on.
     fixed = sum(n - 2**k for k in range((n - 1).bit_length()))
@@ -168,6 +175,10 @@ def as_parameters(parameter: ArrayLike, n: int) -> NDArray[np.uint32]:
     if values.ndim == 0:
         return np.array([as_parameter(values.item())], dtype=np.uint32)
     if values.shape != (n,):
-        raise ValueError(f"parameter must be one number, or {n}, one per item: not {values.shape}")
+        raise InputError(
+            f"must be one number, or one per item, in shape ({n},), not {values.shape}",
+            parameter="parameter",
+            value=values.shape,
+        )
     each = (as_parameter(k, f"parameter of item {i}") for i, k in enumerate(values.tolist()))
     return np.fromiter(each, dtype=np.uint32, count=n)

@@ -19,6 +19,7 @@ from fedrank import _core
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import check_ties, read_only
 from fedrank.consensus import Consensus
+from fedrank.exceptions import InputError
 from fedrank.protocol.federate import as_client, check_clients
 from fedrank.rankings.complete import Rankings, as_rankings
 
@@ -115,12 +116,20 @@ def receive(sums: ArrayLike, *, ties: str = "random", rng: RNG = None) -> Consen
     """
     heard = np.asarray(sums)
     if heard.ndim != 1 or heard.dtype.kind not in "iuf":
-        raise ValueError("sums must be one row of numbers, one per slot")
+        raise InputError(
+            f"must be one row of numbers, one per slot, not {heard.dtype} of shape {heard.shape}",
+            parameter="sums",
+        )
     n = (isqrt(8 * len(heard) + 1) - 1) // 2
     if n == 0 or n * (n + 1) // 2 != len(heard):
-        raise ValueError(f"{len(heard)} sums are not 1 + 2 + … + n: there must be one per slot")
+        raise InputError(
+            f"must be 1 + 2 + … + n numbers, one per slot, not {len(heard)}",
+            parameter="sums",
+            value=len(heard),
+        )
     if np.isnan(heard).any():
-        raise ValueError(f"the sum in slot {int(np.argmax(np.isnan(heard)))} is NaN")
+        slot = int(np.argmax(np.isnan(heard)))
+        raise InputError(f"must not be NaN (slot {slot})", parameter="sums", value=float("nan"))
     return decide(heard, n, ties, seed_bytes(rng))
 
 
@@ -188,7 +197,9 @@ def aggregate(
     data = check_clients([as_client(client, each, Rankings) for client, each in enumerate(given)])
     labels = data[0].item_labels
     if not isinstance(noise, int | float | np.number) or not 0 <= noise < np.inf:
-        raise ValueError(f"noise must be a number of at least 0, not {noise!r}")
+        raise InputError(
+            f"must be a finite number of at least 0, not {noise!r}", parameter="noise", value=noise
+        )
     n = data[0].n
     sums = np.zeros(n * (n + 1) // 2)
     transmissions = np.empty(len(data), dtype=np.int64)

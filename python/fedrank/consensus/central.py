@@ -102,7 +102,9 @@ def aggregate(
     """
     if not isinstance(method, str) or method not in OPTIONS:
         raise InputError(
-            f"method must be one of {', '.join(OPTIONS)}, not {method!r}", value=method
+            f"must be one of {', '.join(OPTIONS)}, not {method!r}",
+            parameter="method",
+            value=method,
         )
     check_ties(ties)
     settings = check_options(method, options)

@@ -219,8 +219,8 @@ class Consensus:
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote.
 
-        A file proves nothing by itself: whoever wrote it can have changed places, clients and
-        costs alike. Take it from somebody you trust.
+        It cannot detect a file whose author changed places, clients and costs consistently: use
+        files only from people you trust.
 
         Raises
         ------

@@ -1,5 +1,8 @@
 """Long tables: one row per ranking and item, with the rank or the score."""
 
+from itertools import combinations
+from typing import NoReturn
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,17 +13,13 @@ from fedrank.data._matrix import Matrix, Read, from_matrix
 from fedrank.data._orders import as_items
 from fedrank.data._text import fail
 
+MAX_CHOICES = 6  # columns to keep that a message lists
+
 
 def read_long(grid: Grid) -> Read:
     """Read a table of three columns: the ranking, the item, and its rank or score."""
     if len(grid.names) != 3:
-        fail(
-            grid.path,
-            None,
-            f"a long table has three columns (ranking, item, rank or score), not {len(grid.names)}",
-            value=len(grid.names),
-            remedy="say which columns to skip",
-        )
+        refuse_width(grid)
     ranking, item, value = roles(grid)
     wrong = grid.first_text([value])
     if wrong is not None:
@@ -52,6 +51,39 @@ def read_long(grid: Grid) -> Read:
     form = "long table: " + ", ".join(f"{what} {grid.names[column]}" for what, column in parts)
     matrix = Matrix(layout, values, items, [], empty, grid.declared.id_columns, form)
     return Read(from_matrix(grid, matrix).rankings, np.array([], dtype=np.intp))
+
+
+def refuse_width(grid: Grid) -> NoReturn:
+    """Refuse a table of more or fewer columns than three, with the columns that may be skipped."""
+    found = len(grid.names)
+    choices: Choices = []
+    if found > 3 and grid.headed:
+        roles = [c for c, name in enumerate(grid.names) if has_role(name)]
+        fixed = roles if len(roles) <= 3 else []
+        others = [c for c in range(found) if c not in fixed]
+        for kept in combinations(others, 3 - len(fixed)):
+            skipped = [grid.names[c] for c in others if c not in kept]
+            names = ", ".join(name for name in grid.names if name not in skipped)
+            ids = [*grid.declared.id_columns, *skipped]
+            choices.append((f"the columns are {names}", {"id_columns": ids}))
+    grid.refuse(
+        f"a long table has three columns (ranking, item, rank or score), not {found}",
+        choices if len(choices) <= MAX_CHOICES else [],
+        value=found,
+        remedy=None if 0 < len(choices) <= MAX_CHOICES else "keep these three columns only",
+    )
+
+
+def has_role(name: str) -> bool:
+    """Return whether the name of a column says what it is in a long table.
+
+    Examples
+    --------
+    >>> has_role("Item"), has_role("rank"), has_role("comment")
+    (True, True, False)
+    """
+    word = name.lower()
+    return names_item(word) or word in RANKING_WORDS or word in VALUE_WORDS or is_id(name)
 
 
 def refuse_unclear(grid: Grid, name: str, values: NDArray[np.float64]) -> None:

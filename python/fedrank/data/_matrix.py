@@ -94,7 +94,7 @@ def from_matrix(grid: Grid, matrix: Matrix) -> Read:
 
 
 def check_ranks(grid: Grid, matrix: Matrix) -> None:
-    """Refuse numbers that cannot be ranks."""
+    """Refuse numbers that are not ranks: negative ones, and fractions other than halves."""
     known = np.where(np.isnan(matrix.values), 0, matrix.values)
     if are_ranks(known):
         return

@@ -91,11 +91,15 @@ class Declared:
         one_of("items_in", self.items_in, ("rows", "columns"))
         if self.header not in (None, True, False):
             raise InputError(
-                f"header must be True or False, not {self.header!r}", value=self.header
+                f"must be True or False, not {self.header!r}",
+                parameter="header",
+                value=self.header,
             )
         if self.decimal not in (".", ","):
             raise InputError(
-                f'decimal must be "." or ",", not {self.decimal!r}', value=self.decimal
+                f'must be "." or ",", not {self.decimal!r}',
+                parameter="decimal",
+                value=self.decimal,
             )
         object.__setattr__(self, "id_columns", as_columns(self.id_columns))
         if self.layout is None and self.best is not None:
@@ -104,7 +108,8 @@ class Declared:
             layouts = USERS.get(option)
             if layouts and self.layout is not None and self.layout not in layouts:
                 raise InputError(
-                    f"{option} is for the layouts {', '.join(layouts)}, not for {self.layout}",
+                    f"is for the layouts {', '.join(layouts)}, not for {self.layout}",
+                    parameter=option,
                     value=getattr(self, option),
                 )
 
@@ -131,7 +136,7 @@ def one_of(option: str, value: object, allowed: tuple[str, ...]) -> None:
     """Refuse a value that an option does not have; None is always allowed."""
     if value is not None and value not in allowed:
         names = ", ".join(allowed)
-        raise InputError(f"{option} must be one of {names}, not {value!r}", value=value)
+        raise InputError(f"must be one of {names}, not {value!r}", parameter=option, value=value)
 
 
 def as_columns(columns: str | Iterable[object]) -> tuple[str, ...]:
@@ -148,7 +153,7 @@ def as_columns(columns: str | Iterable[object]) -> tuple[str, ...]:
         return tuple(str(column).strip() for column in columns)
     except TypeError:
         raise InputError(
-            f"id_columns must be names of columns, not {columns!r}", value=columns
+            f"must be names of columns, not {columns!r}", parameter="id_columns", value=columns
         ) from None
 
 
@@ -164,13 +169,18 @@ def layout_of(layout: str | None, options: Iterable[str]) -> str | None:
         if option not in OWNERS:
             known = ", ".join([*USERS, *OWNERS])
             raise InputError(
-                f"there is no option {option!r}; the options are layout, complete, {known}",
+                f"there is no option {option!r}",
                 value=option,
+                remedy=f"the options are layout, complete, {known}",
             )
         if layout is None:
             layout = OWNERS[option]
         if layout != OWNERS[option]:
-            raise InputError(f"{option} is for the layout {OWNERS[option]}, not for {layout}")
+            raise InputError(
+                f"is for the layout {OWNERS[option]}, not for {layout}",
+                parameter=option,
+                value=layout,
+            )
     return layout
 
 
@@ -199,12 +209,14 @@ def check_reading(options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         kind = TYPES.get(name)
         if kind == "genes" and not isinstance(value, str | os.PathLike) and not is_list(value):
-            problem = f"{name} must be a file, or a list of texts, not {value!r}"
-            raise InputError(problem, value=value)
+            problem = f"must be a file, or a list of texts, not {value!r}"
+            raise InputError(problem, parameter=name, value=value)
         if kind == "list" and not is_list(value):
-            raise InputError(f"{name} must be a list of texts, not {value!r}", value=value)
+            problem = f"must be a list of texts, not {value!r}"
+            raise InputError(problem, parameter=name, value=value)
         if kind == "bool" and not isinstance(value, bool):
-            raise InputError(f"{name} must be true or false, not {value!r}", value=value)
+            problem = f"must be true or false, not {value!r}"
+            raise InputError(problem, parameter=name, value=value)
         if isinstance(kind, tuple):
             one_of(name, value, kind)
 

@@ -5,6 +5,7 @@ The whole file decides. What can be read in two ways is refused, with the option
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -220,6 +221,15 @@ def refuse_texts(grid: Grid) -> None:
     word = grid.text(row, column)
     refuse_decimals(grid, word)
     refuse_odd(grid, row, word)
+    if set(grid.kinds) == {"text"} and grid.declared.layout is not None:
+        kept = replace(grid.declared, layout=None, best=None, items_in=None, decimal=".")
+        grid.declare(kept).refuse(
+            f"the cells contain texts, such as {word!r}, but {grid.declared.layout} must be "
+            "numbers",
+            [("labels, best first", {"layout": "orders"})],
+            line=grid.lines[row],
+            value=word,
+        )
     ids = [*grid.declared.id_columns, grid.names[column]]
     name = grid.names[column]
     remedy = "correct the cell, or leave it empty"
@@ -271,10 +281,12 @@ def refuse_number_ids(grid: Grid, numbers: Sequence[int]) -> None:
     ids = [grid.names[column] for column in numbers if is_number_id(grid.names[column])]
     if ids:
         shown = ", ".join(map(repr, ids))
-        word = "column" if len(ids) == 1 else "columns"
+        word, what = "column", "an item, judging by its name"
+        if len(ids) > 1:
+            word, what = "columns", "items, judging by their names"
         long: Choices = [LONG] if are_long(grid.names) else []
         grid.refuse(
-            f"{word} {shown} may be no item, by the name",
+            f"{word} {shown} may not be {what}",
             [*skipping(grid, ids), *long],
             remedy="if it is an item, rename it",
         )
@@ -322,7 +334,7 @@ def refuse_score_names(grid: Grid, numbers: Sequence[int]) -> None:
         ("scores, the lowest is best (p-values, times)", dict(LOW)),
         ("ranks, the lowest is best", {"layout": "ranks"}),
     ]
-    grid.refuse(f"the numbers may be scores, by the name {names[0]!r}", choices)
+    grid.refuse(f"the numbers may be scores, judging by the column name {names[0]!r}", choices)
 
 
 def refuse_counted(grid: Grid, numbers: list[int]) -> None:

@@ -90,7 +90,9 @@ def fetch(
     """
     entry = data_set(name)
     if not timeout > 0:
-        raise InputError(f"timeout must be more than 0 seconds, not {timeout}", value=timeout)
+        raise InputError(
+            f"must be more than 0 seconds, not {timeout}", parameter="timeout", value=timeout
+        )
     place = (data_folder() if folder is None else Path(folder)) / entry.folder
     place.mkdir(parents=True, exist_ok=True)
     paths = {}

@@ -167,6 +167,7 @@ def read_grid(grid: Grid) -> Read:
     """Read a table as declared, or as is certain; refuse it otherwise."""
     declared = grid.declared
     if declared.layout == "orders" or (declared.layout is None and has_texts(grid)):
+        replace(declared, layout="orders")  # refuses options that orders do not have
         return read_orders(grid)
     whole = with_header(grid)
     grid = whole.without(declared.id_columns)

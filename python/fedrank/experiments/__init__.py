@@ -9,6 +9,6 @@ figure's table is not computed again.
 """
 
 from fedrank.experiments.figure import Figure, Options
-from fedrank.experiments.reproduce import FIGURES, Made, find, reproduce
+from fedrank.experiments.reproduce import FIGURES, GROUPS, Made, find, reproduce
 
-__all__ = ["FIGURES", "Figure", "Made", "Options", "find", "reproduce"]
+__all__ = ["FIGURES", "GROUPS", "Figure", "Made", "Options", "find", "reproduce"]

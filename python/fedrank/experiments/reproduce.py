@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from fedrank._progress import Progress
+from fedrank._validation import whole
+from fedrank.exceptions import InputError, Remedy
 from fedrank.experiments import ablations, bins, real, synthetic, table
 from fedrank.experiments.figure import Figure, Options, Row
 
@@ -58,8 +61,11 @@ def find(names: Iterable[str]) -> list[Figure]:
     found: dict[str, Figure] = {}
     for name in names:
         if name not in FIGURES and name not in GROUPS:
-            known = ", ".join((*GROUPS, *FIGURES))
-            raise ValueError(f"there is no figure {name!r}; there are {known}")
+            close = get_close_matches(str(name), (*GROUPS, *FIGURES))
+            similar = f", but there is {' and '.join(close)}" if close else ""
+            raise InputError(
+                f"there is no figure {name!r}{similar}", value=name, remedy=Remedy.FIGURES
+            )
         found |= {each: FIGURES[each] for each in GROUPS.get(name, (name,))}
     return list(found.values())
 
@@ -110,10 +116,14 @@ def reproduce(
     'figure,n,phi,place,left,right,expected,mean,standard_error,repetitions,seed,version'
     """
     figures = find(names)
-    if options.repetitions is not None and options.repetitions < 1:
-        raise ValueError(f"repetitions must be at least 1, not {options.repetitions}")
+    if options.repetitions is not None:
+        whole("repetitions", options.repetitions)
     if options.data is not None and not options.data.is_dir():
-        raise ValueError(f"the data folder {options.data} does not exist")
+        raise InputError(
+            f"must be the folder of the data sets, but there is no folder {options.data}",
+            parameter="data",
+            value=options.data,
+        )
     folder = Path(out)
     table.writable(folder)
     made = []

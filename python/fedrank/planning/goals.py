@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._validation import as_probability
+from fedrank.exceptions import InputError
 
 MIN_TRIALS = 64  # trials at the first look
 MAX_TRIALS = 2048  # trials at the last look, unless delta is small
@@ -81,11 +82,17 @@ def goal_of(delta: float, distance: float | None) -> Goal:
     (0.95, 2.0)
     """
     if as_probability("delta", delta) < MIN_DELTA:
-        raise ValueError(f"delta must be at least {MIN_DELTA} to be simulated, not {delta}")
+        raise InputError(
+            f"must be at least {MIN_DELTA} to be simulated, not {delta}",
+            parameter="delta",
+            value=delta,
+        )
     if distance is None:
         return Recovery(float(delta))
     if not isinstance(distance, int | float | np.integer | np.floating) or not 0 < distance < inf:
-        raise ValueError(f"distance must be above 0, not {distance!r}")
+        raise InputError(
+            f"must be a number above 0, not {distance!r}", parameter="distance", value=distance
+        )
     return Nearness(float(distance))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from fedrank._progress import Progress, show
 from fedrank._random import RNG
 from fedrank._validation import as_bool, as_phi, whole
+from fedrank.exceptions import InputError
 from fedrank.planning.goals import goal_of
 from fedrank.planning.search import Make, Point, Trials, expected_trials, halvings
 from fedrank.planning.simulate import SCHEMES
@@ -260,23 +261,40 @@ def maker(
     n, clients = whole("n", n, most=2**24), whole("clients", clients, most=2**24)
     if isinstance(method, Scheme):
         if options:
-            raise ValueError(
-                f"options are for a method given by name: leave out {', '.join(options)}"
+            raise InputError(
+                f"the option {min(options)!r} is for a method given by name, not for a scheme",
+                value=min(options),
+                remedy="set it when you make the scheme",
             )
         if method.kind not in SCHEMES:
-            raise ValueError(f"plan for a Borda or a Lehmer scheme, not for {method!r}")
+            raise InputError(
+                f"must be a Borda or a Lehmer scheme, not {method!r}",
+                parameter="method",
+                value=method,
+            )
         if (method.n, method.clients) != (n, clients):
-            raise ValueError(
+            raise InputError(
                 f"the scheme is for {method.n} items and {method.clients} clients, "
-                f"not {n} and {clients}"
+                f"not {n} and {clients}",
+                value=method,
+                remedy="make it with the same n and clients",
             )
         return lambda _: method, method.max_samples
     if method not in ("borda", "lehmer"):
-        raise ValueError(f'method must be "borda", "lehmer" or a scheme, not {method!r}')
+        raise InputError(
+            f'must be "borda", "lehmer" or a scheme, not {method!r}',
+            parameter="method",
+            value=method,
+        )
     make: Callable[..., Scheme] = Borda if method == "borda" else Lehmer
-    unknown = set(options) - set(inspect.signature(make).parameters)
+    known = [name for name in inspect.signature(make).parameters if name not in ("n", "clients")]
+    unknown = set(options) - set(known)
     if unknown:
-        raise ValueError(f"{method} has no option {min(unknown)!r}")
+        raise InputError(
+            f"neither plan nor the method {method!r} has an option {min(unknown)!r}",
+            value=min(unknown),
+            remedy=f"its options are {', '.join(known)}",
+        )
     given = {"phi": phi, **options}
     return lambda samples: make(n, clients, **{"max_samples": samples, **given}), given.get(
         "max_samples"

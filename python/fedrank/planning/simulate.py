@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from fedrank import _core
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_phi, whole
+from fedrank.exceptions import InputError
 from fedrank.rankings.complete import as_rankings
 from fedrank.schemes import Scheme
 
@@ -70,10 +71,12 @@ def simulate(
     array([1.1, 0.9, 0.6])
     """
     if (n is None) == (center is None):
-        raise ValueError("give exactly one of n and center")
+        raise InputError("pass exactly one of n and center")
     middle = None if center is None else as_rankings(center)
     if middle is not None and len(middle) != 1:
-        raise ValueError(f"center must be one ranking, not {len(middle)}")
+        raise InputError(
+            f"must be one ranking, not {len(middle)}", parameter="center", value=len(middle)
+        )
     items = whole("n", n or 0, most=2**24) if middle is None else middle.shape[1]
     schemes = [(i, rule) for i, rule in enumerate(rules) if isinstance(rule, Scheme)]
     methods = [(i, rule) for i, rule in enumerate(rules) if isinstance(rule, str)]
@@ -81,17 +84,27 @@ def simulate(
     for rule in rules:
         if isinstance(rule, Scheme):
             if rule.kind not in SCHEMES:
-                raise ValueError(
-                    f"only {' and '.join(SCHEMES)} schemes can be simulated, not {rule.kind}"
+                raise InputError(
+                    f"can be {' and '.join(SCHEMES)} schemes, not {rule.kind}",
+                    parameter="rules",
+                    value=rule,
                 )
             if rule.clients < many:
-                raise ValueError(f"{rule} allows at most {rule.clients} clients, not {clients}")
+                raise InputError(
+                    f"must be at most {rule.clients}, for which {rule!r} is made, not {clients}",
+                    parameter="clients",
+                    value=clients,
+                )
         elif rule not in METHODS:
-            raise ValueError(
-                f"{rule!r} is not a rule: give a scheme, or one of {', '.join(METHODS)}"
+            raise InputError(
+                f"must be schemes or names, one of {', '.join(METHODS)}, not {rule!r}",
+                parameter="rules",
+                value=rule,
             )
     if not rules:
-        raise ValueError("give at least one rule")
+        raise InputError(
+            "must not be empty", parameter="rules", remedy="pass at least one scheme or name"
+        )
     found = _core.simulate(
         as_phi(phi),
         items,

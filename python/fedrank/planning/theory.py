@@ -11,6 +11,7 @@ from math import ceil, exp, expm1, inf, log, log1p, log2, sqrt
 
 from fedrank import _core
 from fedrank._validation import INT32_MAX, as_phi, as_probability, whole
+from fedrank.exceptions import InputError
 from fedrank.schemes import Borda, Lehmer
 
 __all__ = [
@@ -326,7 +327,9 @@ def message_bits(
         conditions = {"phi < 1": True}
     else:
         if max_samples is None:
-            raise ValueError("Theorem 4 needs max_samples: its formula has M in it")
+            raise InputError(
+                "is needed for Theorem 4, whose formula contains it", parameter="max_samples"
+            )
         total, bits = as_total(many, max_samples), low_bits(n, phi, many, max_samples, epsilon)
         p = decay(n, phi)
         reach = 2 * log(total * n**2 / epsilon) / log_inverse(p, one_minus_decay(n, phi)) + 1
@@ -377,7 +380,11 @@ def log_inverse(p: float, gap: float) -> float:
 def check_method(method: str) -> None:
     """Check that the method has theorems."""
     if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+        raise InputError(
+            f"must be one of {', '.join(METHODS)}, not {method!r}",
+            parameter="method",
+            value=method,
+        )
 
 
 def as_total(clients: int, max_samples: int) -> int:

@@ -21,6 +21,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
 from fedrank._text import width_of
+from fedrank.exceptions import InputError
 
 BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#888888"
@@ -92,7 +93,9 @@ def axes(ax: Axes | None, width: float, height: float) -> Axes:
 def check_axes(ax: Axes) -> Axes:
     """Refuse an array of axes, such as ``plt.subplots(2)`` gives."""
     if not isinstance(ax, Axes):
-        raise ValueError(f"ax must be one matplotlib Axes, not {type(ax).__name__}")
+        raise InputError(
+            f"must be one matplotlib Axes, not {type(ax).__name__}", parameter="ax", value=ax
+        )
     return ax
 
 

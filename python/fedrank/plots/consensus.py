@@ -114,10 +114,16 @@ def consensus(
     labels = same_items(found, *data)
     ranks = as_rankings(found)
     if len(ranks) != 1:
-        raise InputError(f"the consensus must be one ranking, not {len(ranks)}")
+        raise InputError(
+            f"must be one ranking, not {len(ranks)}", parameter="result", value=len(ranks)
+        )
     n = ranks.shape[1]
     if n != data[0].n:
-        raise InputError(f"the consensus ranks {n} items but the clients rank {data[0].n}")
+        raise InputError(
+            f"the consensus ranks {n} items but the clients rank {data[0].n}",
+            value=n,
+            remedy="pass the clients that the consensus is of",
+        )
     if items is not None:
         labels = check_items(items, n)
     texts = short_names(labels) if labels else [f"item {i}" for i in range(n)]

@@ -15,6 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import StrMethodFormatter
 
 from fedrank._validation import as_list
+from fedrank.exceptions import InputError
 from fedrank.planning.plan import Plan
 from fedrank.plots._style import (
     BLACK,
@@ -153,29 +154,40 @@ def read_curves(
     else:
         rows = as_list(table, "table")
     if not rows:
-        raise ValueError("the table has no rows: there is nothing to draw")
+        raise InputError("must have at least one row to draw", parameter="table")
     curves: dict[tuple[str, bool], dict[float, tuple[float, float, float]]] = {}
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise ValueError(f"row {number} must be a mapping of columns to values, not {row!r}")
+            raise InputError(
+                f"a row must be a mapping of columns to values, not {row!r}", row=number, value=row
+            )
         for column in filter(None, (x, y, by, se, dashed)):
             if row.get(column) is None:
                 has = ", ".join(map(str, row))
-                raise ValueError(f"row {number} has no column {column!r}; it has {has}")
+                raise InputError(
+                    f"there is no column {column!r}",
+                    row=number,
+                    value=column,
+                    remedy=f"the columns are {has}",
+                )
         where = str(row[dashed]).lower() if dashed else "federated"
         if where not in ("federated", "centralized"):
-            raise ValueError(
-                f"row {number}: {dashed} must be federated or centralized, not {row[dashed]!r}"
+            raise InputError(
+                f"{dashed} must be federated or centralized, not {row[dashed]!r}",
+                row=number,
+                value=row[dashed],
             )
         point = as_number(row, x, number)
         error = as_number(row, se, number, unknown=True) if se else 0.0
         if error < 0:
-            raise ValueError(f"row {number}: {se} must not be below 0, but is {error}")
+            raise InputError(f"{se} must be at least 0, not {error}", row=number, value=error)
         curve = curves.setdefault((str(row[by]), where == "centralized"), {})
         if point in curve:
-            raise ValueError(
-                f"row {number} is a second one for {row[by]}, {where}, {x} = {point:g}: "
-                "give only the rows of one panel"
+            raise InputError(
+                f"this is a second row for {row[by]}, {where}, {x} = {point:g}",
+                row=number,
+                value=point,
+                remedy="pass only the rows of one panel",
             )
         curve[point] = (point, as_number(row, y, number), error)
     return {key: [curve[point] for point in sorted(curve)] for key, curve in curves.items()}
@@ -196,7 +208,9 @@ def as_number(row: Mapping[str, Any], column: str, number: int, unknown: bool = 
     except (TypeError, ValueError):
         value = float("nan")
     if not isfinite(value):
-        raise ValueError(f"row {number}: {column} must be a number, not {row[column]!r}")
+        raise InputError(
+            f"{column} must be a number, not {row[column]!r}", row=number, value=row[column]
+        )
     return value
 
 
@@ -209,9 +223,10 @@ def method_styles(methods: set[str]) -> dict[str, tuple[str, str]]:
     {'Borda': ('#0072B2', 'o'), 'ours': ('#888888', '*')}
     """
     if len(methods) > len(METHODS):
-        raise ValueError(
-            f"{len(methods)} methods in one figure cannot be told apart: "
-            f"give at most {len(METHODS)}"
+        raise InputError(
+            f"one figure can show at most {len(METHODS)} methods, not {len(methods)}",
+            value=len(methods),
+            remedy="draw several figures",
         )
     keys = {name: "".join(filter(str.isalpha, name.lower())) for name in sorted(methods)}
     known = {key: name for name, key in keys.items() if key in METHODS}
@@ -269,10 +284,14 @@ def success(plans: Plan | Iterable[Plan], *, ax: Axes | None = None) -> Axes:
     """
     listed = [plans] if isinstance(plans, Plan) else as_list(plans, "plans")
     if not listed:
-        raise ValueError("no plans were given")
+        raise InputError("must not be empty", parameter="plans", remedy="pass at least one plan")
     goals = {(plan.distance is None, plan.distance or 1 - plan.delta) for plan in listed}
     if len(goals) > 1:
-        raise ValueError("the plans have different goals: draw plans of one goal together")
+        raise InputError(
+            "must have one goal, and these have several",
+            parameter="plans",
+            remedy="draw one picture per goal",
+        )
     recovery, goal = goals.pop()
     made = ax is None
     ax = axes(ax, 8.5, max(4.0, 1.2 + 0.22 * len(listed)))

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from fedrank._validation import as_list, as_phi, plural, whole
+from fedrank.exceptions import InputError
 from fedrank.mallows import Mallows
 from fedrank.plots._style import (
     BLACK,
@@ -83,12 +84,18 @@ def message_sizes(
         given = as_list(senders, "senders")
         names = [describe(sender) for sender in given]
     if not given:
-        raise ValueError("no schemes were given")
+        raise InputError(
+            "must not be empty", parameter="senders", remedy="pass at least one scheme or result"
+        )
     bars = [parts(sender) for sender in given]
     sizes = {scheme_of(sender).n for sender in given}
     if len(sizes) > 1:
         some = ", ".join(map(str, sorted(sizes)))
-        raise ValueError(f"the schemes are for different numbers of items: {some}")
+        raise InputError(
+            f"must all be for one number of items, not for {some}",
+            parameter="senders",
+            remedy="draw one picture per number of items",
+        )
     n = sizes.pop()
     names.append(plural(whole("samples", samples), "raw ranking"))
     bars.append({"raw rankings": samples * n * ceil(np.log2(max(2, n)))})
@@ -133,7 +140,9 @@ def scheme_of(sender: Sender) -> Scheme:
         return sender.scheme
     if isinstance(sender, Scheme):
         return sender
-    raise ValueError(f"{sender!r} is neither a scheme nor a federated result")
+    raise InputError(
+        f"must be schemes or federated results, not {sender!r}", parameter="senders", value=sender
+    )
 
 
 def describe(sender: Sender) -> str:
@@ -233,11 +242,15 @@ def bins(n: int, phis: float | Iterable[float], *, ax: Axes | None = None) -> Ax
     count = whole("n", n)
     values = [phis] if isinstance(phis, int | float | np.number) else as_list(phis, "phis")
     if not values:
-        raise ValueError("no phis were given")
+        raise InputError("must not be empty", parameter="phis", remedy="pass at least one phi")
     models = [Mallows(as_phi(phi), n=count) for phi in values]
     for model in models:
         if model.phi == 1:
-            raise ValueError("phi must be below 1: at 1 all expected positions are the same")
+            raise InputError(
+                "must be below 1, since at 1 all expected positions are the same, not 1",
+                parameter="phi",
+                value=1.0,
+            )
     ax = axes(ax, 8, 1.3 + 0.5 * len(models))
     for row, model in enumerate(models):
         centroids = model.expected_ranks() + 1

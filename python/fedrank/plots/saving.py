@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fedrank._files import write_whole
+from fedrank.exceptions import InputError
 
 OMITTED_METADATA: dict[str, dict[str, None]] = {
     ".png": {},
@@ -53,7 +54,11 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str]) -> None:
     # Axes may be in a part of a figure; the figure of a part is the whole one.
     figure = picture.figure.figure if isinstance(picture, Axes) else picture
     if not isinstance(figure, Figure):
-        raise ValueError(f"only Axes and Figures can be saved, not {type(picture).__name__}")
+        raise InputError(
+            f"must be Axes or a Figure, not {type(picture).__name__}",
+            parameter="picture",
+            value=picture,
+        )
     target = check_path(path)
     suffix = target.suffix.lower()
     omitted = OMITTED_METADATA[suffix]
@@ -100,11 +105,16 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     --------
     >>> check_path("bins.gif")
     Traceback (most recent call last):
-    ValueError: bins.gif should end in one of .png, .svg, .pdf
+    fedrank.exceptions.InputError: bins.gif: the name of a picture must end in one of .png, .svg,
+    .pdf
     """
     target = Path(path)
     if target.suffix.lower() not in OMITTED_METADATA:
-        raise ValueError(f"{target} should end in one of {', '.join(OMITTED_METADATA)}")
+        raise InputError(
+            f"the name of a picture must end in one of {', '.join(OMITTED_METADATA)}",
+            file=target,
+            value=target.suffix,
+        )
     if not target.parent.is_dir():
-        raise ValueError(f"{target}: there is no folder {target.parent}")
+        raise InputError(f"there is no folder {target.parent}", file=target, value=target.parent)
     return target

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fedrank._random import RNG, round_rng, seed_bytes
 from fedrank._validation import as_bool, plural, whole
-from fedrank.exceptions import ProtocolError, Remedy, RunFailedError
+from fedrank.exceptions import InputError, ProtocolError, Remedy, RunFailedError
 from fedrank.protocol.clients import client_ids
 from fedrank.protocol.methods import Course
 from fedrank.protocol.plain import PlainServer
@@ -91,7 +91,9 @@ def conduct(
     at advertise: a (unavailable), b (unavailable), c (unavailable)
     """
     if save is not None and not secure:
-        raise ValueError("only a secure run can be saved: leave out save, or secure=False")
+        raise InputError(
+            "is for secure runs only", parameter="save", remedy="leave it out, or pass secure=True"
+        )
     number = secrets.randbits(63) if run is None else run
     driver = Driver(study, transport, secure, min_survivors, seed_bytes(rng), number)
     if save is None:
@@ -119,9 +121,15 @@ class Driver:
         run: int,
     ) -> None:
         if not isinstance(study, Study):
-            raise ValueError(f"study must be a Study, not {type(study).__name__}")
+            raise InputError(
+                f"must be a Study, not {type(study).__name__}", parameter="study", value=study
+            )
         if not callable(getattr(transport, "exchange", None)):
-            raise ValueError(f"transport must have a method exchange, not be {transport!r}")
+            raise InputError(
+                f"must have a method exchange, which {type(transport).__name__} has not",
+                parameter="transport",
+                value=transport,
+            )
         self.study = study
         self.transport = transport
         self.secure = as_bool("secure", secure)

@@ -21,6 +21,7 @@ from fedrank._random import RNG
 from fedrank._validation import as_bool, whole
 from fedrank.consensus import Consensus
 from fedrank.consensus.ties import Searched
+from fedrank.exceptions import InputError
 from fedrank.schemes import KINDS, AnyScheme, Borda, Dispersion, Fit, Lehmer, Refine
 from fedrank.schemes.base import MAX_SAMPLES, only_true
 
@@ -82,11 +83,16 @@ class Kemeny(Frozen):
         if start is None:
             start = Borda(self.n, self.clients, max_samples=max_samples, partial=self.partial)
         if not isinstance(start, Borda):
-            raise ValueError(f"start must be a Borda scheme, not {start!r}")
+            raise InputError(
+                f"must be a Borda scheme, not {start!r}", parameter="start", value=start
+            )
         if (start.n, start.clients, start.partial) != (self.n, self.clients, self.partial):
-            raise ValueError(
-                f"start is made for {start.n} items, {start.clients} clients and partial="
-                f"{start.partial}; the method for {self.n}, {self.clients} and {self.partial}"
+            raise InputError(
+                f"is made for {start.n} items, {start.clients} clients and partial="
+                f"{start.partial}, but the method for {self.n}, {self.clients} and {self.partial}",
+                parameter="start",
+                value=start,
+                remedy="make both with the same n, clients and partial",
             )
         self.start = start
         self.window = whole("window", window)
@@ -166,9 +172,18 @@ def check_method(method: object) -> Method:
     'borda'
     """
     if not isinstance(method, Borda | Lehmer | Refine | Kemeny):
-        raise ValueError(f"method must be a Borda, Lehmer, Refine or Kemeny, not {method!r}")
+        raise InputError(
+            f"must be a Borda, Lehmer, Refine or Kemeny, not {method!r}",
+            parameter="method",
+            value=method,
+        )
     if isinstance(method, Refine) and len(method.earlier):
-        raise ValueError("a later round of a refinement needs the earlier ones: use Kemeny")
+        raise InputError(
+            "is a later round of a refinement, which needs the earlier rounds",
+            parameter="method",
+            value=method,
+            remedy="use Kemeny, which conducts all rounds",
+        )
     return method
 
 
@@ -194,17 +209,23 @@ def method_from_json(fields: object) -> Method:
     kinds["kemeny"] = Kemeny
     named = fields.get("method") if isinstance(fields, dict) else None
     if not isinstance(fields, dict) or not isinstance(named, str) or named not in kinds:
-        raise ValueError(f'the JSON of a method has "method": one of {", ".join(kinds)}')
+        raise InputError(
+            f'the field "method" of the method must be one of {", ".join(kinds)}, not {named!r}',
+            value=named,
+        )
     parameters = {name: value for name, value in fields.items() if name != "method"}
     try:
         if "start" in parameters:
             start = dict(parameters["start"])
             if start.pop("scheme", None) != Borda.kind:
-                raise ValueError('the start of the method must have "scheme": "borda"')
+                raise InputError('the start of the method must have "scheme": "borda"')
             parameters["start"] = Borda(**start)
         return check_method(kinds[named](**parameters))
     except TypeError as error:
-        raise ValueError(f"the JSON of the method has a wrong field: {error}") from None
+        raise InputError(
+            f"the method {named} has a field that is unknown, missing or of a wrong type ({error})",
+            value=named,
+        ) from None
 
 
 def scheme_of(
@@ -237,7 +258,7 @@ def scheme_of(
         first = method.start if isinstance(method, Kemeny) else method
         bound = first.max_samples or MAX_SAMPLES
         return Dispersion(ranks_of(orders[-1]), method.clients, max_samples=bound)
-    raise ValueError(f"this study has no round {number} of stage {stage!r}")
+    raise InputError(f"this study has no round {number} of stage {stage!r}", value=stage)
 
 
 def next_stage(method: Method, number: int) -> str:
@@ -258,7 +279,7 @@ def ranks_of(order: ArrayLike) -> NDArray[np.int32]:
     items = np.asarray(order)
     n = len(items) if items.ndim == 1 else 0
     if n == 0 or items.dtype.kind not in "iu" or not np.array_equal(np.sort(items), np.arange(n)):
-        raise ValueError("an announced order must name every item number once")
+        raise InputError("an announced order must name every item number once", value=order)
     ranks: NDArray[np.int32] = _core.invert(items.astype(np.int32)[np.newaxis])[0]
     return ranks
 
@@ -340,9 +361,11 @@ class Course:
         if scheme is None:
             raise ValueError("the method has ended: there is no round to take a sum of")
         if self._survivors not in (None, survivors):
-            raise ValueError(
-                f"survivors must be {self._survivors}, as in the first round, not {survivors}: "
-                "sums over other clients do not go together"
+            raise InputError(
+                f"must be {self._survivors}, as in the first round, not {survivors}",
+                parameter="survivors",
+                value=survivors,
+                remedy="sums of different clients cannot be combined",
             )
         if isinstance(scheme, Dispersion):
             self.fit = scheme.decode(total, survivors)

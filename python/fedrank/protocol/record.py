@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedrank._json import canonical, read_json
-from fedrank.exceptions import ProtocolError
+from fedrank.exceptions import InputError, ProtocolError
 from fedrank.protocol.methods import DISPERSION, START
 from fedrank.protocol.study import Round, Study
 
@@ -46,12 +46,17 @@ class Begin:
         """
         if request == b"":
             return cls()
-        if len(request) > HEAD_BYTES + ITEM_BYTES * items:
-            raise ProtocolError("the announcement is too long", "malformed")
+        most = HEAD_BYTES + ITEM_BYTES * items
+        if len(request) > most:
+            raise ProtocolError(
+                f"the announcement has {len(request)} bytes, more than {most}", "malformed"
+            )
         try:
             begin = cls.from_fields(read_json(request.decode(), "announcement"))
             if begin.stage == START:
-                raise ValueError("the first round is announced by an empty request")
+                raise InputError(
+                    "the first round must be announced by an empty request", value=begin.stage
+                )
         except ValueError as error:
             raise ProtocolError(f"the announcement cannot be read: {error}", "malformed") from None
         return begin
@@ -60,12 +65,16 @@ class Begin:
     def from_fields(cls, fields: Any) -> "Begin":
         """Check the fields of JSON."""
         if not isinstance(fields, dict) or set(fields) != {"stage", "order"}:
-            raise ValueError("an announcement has the fields order, stage")
+            raise InputError(
+                "an announcement must have the fields order and stage, and no others", value=fields
+            )
         stage, order = fields["stage"], fields["order"]
         if not isinstance(stage, str) or not isinstance(order, list):
-            raise ValueError("an announcement has a stage and a list of item numbers")
+            raise InputError(
+                "the stage of an announcement must be text, and its order a list", value=fields
+            )
         if not all(type(item) is int for item in order):
-            raise ValueError("an announced order must be of item numbers")
+            raise InputError("an announced order must be a list of item numbers", value=order)
         return cls(stage, tuple(order))
 
 
@@ -111,15 +120,17 @@ class Record:
         if number < len(self.begins):
             if self.begins[number] != begin:
                 raise ProtocolError(
-                    f"another order was announced for round {number} before", "conflict"
+                    f"round {number} was announced before, with another order", "conflict"
                 )
             return self.round(study, number)
         if number > len(self.begins) or self.opened < number:
             raise ProtocolError(f"round {number} came before round {self.opened} ended", "order")
         if self.begins and self.begins[-1].stage == DISPERSION:
-            raise ProtocolError("the round of dispersion is the last one", "order")
+            raise ProtocolError(
+                f"round {number} follows the round of dispersion, which must be the last", "order"
+            )
         if number == 0 and begin != Begin():
-            raise ProtocolError("the first round announces nothing", "foreign")
+            raise ProtocolError("the first round must not announce an order", "foreign")
         self.begins.append(begin)
         try:
             return self.round(study, number)
@@ -157,7 +168,9 @@ class Record:
         """
         known = self.survivors is not None and (number > 0 or self.opened > number)
         if known and tuple(survivors) != self.survivors:
-            raise ProtocolError("other clients survived than in the rounds before", "changed")
+            raise ProtocolError(
+                "the clients that survived differ from those of the rounds before", "changed"
+            )
 
     def open(self, number: int, survivors: Sequence[int]) -> None:
         """Note that a round is opened over these clients.
@@ -184,11 +197,14 @@ class Record:
         record.begins = [Begin.from_fields(each) for each in fields["begins"]]
         opened, survivors = fields["opened"], fields["survivors"]
         if type(opened) is not int or not 0 <= opened <= len(record.begins):
-            raise ValueError(
-                f"a record of {len(record.begins)} rounds has no {opened!r} opened ones"
+            raise InputError(
+                f"opened must be a number of rounds from 0 to {len(record.begins)}, not {opened!r}",
+                value=opened,
             )
         if survivors is not None and not all(type(each) is int for each in survivors):
-            raise ValueError("survivors must be client numbers")
+            raise InputError(
+                f"survivors must be client numbers, not {survivors!r}", value=survivors
+            )
         record.opened = opened
         record.survivors = None if survivors is None else tuple(survivors)
         return record

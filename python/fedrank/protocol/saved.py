@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fedrank._files import Lock, write_whole
 from fedrank._json import read_json
+from fedrank.exceptions import InputError
 from fedrank.protocol.record import Record
 from fedrank.protocol.result import RoundResult
 from fedrank.protocol.running import Running
@@ -100,17 +101,29 @@ class Saved:
         except FileNotFoundError:
             return None
         except ValueError as error:
-            raise ValueError(f"{self.path} is damaged: {error}; {BEGIN_ANEW}") from None
+            raise self.damaged(error) from None
         if not isinstance(fields, dict) or fields.get("format") != FORMAT:
-            raise ValueError(
-                f"{self.path} is not a run saved by this version of fedrank; {BEGIN_ANEW}"
+            raise InputError(
+                "this is not a run saved by this version of fedrank",
+                file=self.path,
+                remedy=BEGIN_ANEW,
             )
         if fields.get("study") != study.digest:
-            raise ValueError(f"{self.path} is a run of study {fields.get('study')}: move it away")
+            raise InputError(
+                f"the run is of study {fields.get('study')}, not of {study.digest}",
+                file=self.path,
+                value=fields.get("study"),
+                remedy=BEGIN_ANEW,
+            )
         try:
             return read_state(study, fields)
         except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
-            raise ValueError(f"{self.path} is damaged: {error}; {BEGIN_ANEW}") from None
+            raise self.damaged(error) from None
+
+    def damaged(self, error: Exception) -> InputError:
+        """Make the error for a file that something else has changed."""
+        what = f"{type(error).__name__}: {error}" if isinstance(error, LookupError) else error
+        return InputError(f"the saved run is damaged ({what})", file=self.path, remedy=BEGIN_ANEW)
 
 
 def costs(result: RoundResult | Running) -> dict[str, Any]:
@@ -163,7 +176,7 @@ def read_state(study: Study, fields: dict[str, Any]) -> State:
     running = fields["running"]
     if running is not None:
         if type(running["step"]) is not int or not 0 <= running["step"] <= len(STEPS):
-            raise ValueError(f"there is no step {running['step']!r}")
+            raise InputError(f"there is no step {running['step']!r}", value=running["step"])
         round = record.round(study, len(rounds))
         requests = running["requests"].items()
         running = Running(
@@ -189,7 +202,10 @@ def counts(values: Any, study: Study) -> NDArray[np.int64]:
     """Read one count per client."""
     found = np.array(values, dtype=np.int64)
     if found.shape != (len(study.roster),):
-        raise ValueError(f"there must be {len(study.roster)} counts, not {found.shape}")
+        raise InputError(
+            f"there must be {len(study.roster)} counts, one per client, not {found.shape}",
+            value=found.shape,
+        )
     return found
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
 from fedrank._validation import whole
-from fedrank.exceptions import ProtocolError
+from fedrank.exceptions import InputError, ProtocolError
 from fedrank.protocol.study import Round
 from fedrank.schemes.base import as_message
 
@@ -210,7 +210,9 @@ def parameters(round: Round) -> tuple[bytes, int, int, int, _core.Scheme]:
     """Reduce a round to what the core must know of it."""
     if not isinstance(round, Round):
         kind = type(round).__name__  # not its value: swapped arguments may be secrets
-        raise ValueError(f"round must be a Round, which study.round gives, not {kind}")
+        raise InputError(
+            f"must be a Round, which study.round gives, not {kind}", parameter="round", value=round
+        )
     return (
         bytes.fromhex(round.digest),
         round.clients,

@@ -114,11 +114,22 @@ class Study(Frozen):
         self.threshold = as_threshold(threshold, method.clients)
         self.fit_phi = as_bool("fit_phi", fit_phi)
         if self.fit_phi and method.partial:
-            raise ValueError("fit_phi needs complete rankings: the Mallows model has no ties")
+            raise InputError(
+                "needs complete rankings, since the Mallows model has no ties",
+                parameter="fit_phi",
+                value=True,
+                remedy="leave it out, or make the method without partial=True",
+            )
         try:
             text = self.to_json().encode()
         except UnicodeEncodeError:
-            raise ValueError("a label or a name is not text that can be written") from None
+            texts = [*(self.items or ()), *self.roster]
+            wrong = next(each for each in texts if not is_writable(each))
+            raise InputError(
+                f"the label or name {wrong!r} contains a character that UTF-8 cannot write",
+                value=wrong,
+                remedy="replace the character",
+            ) from None
         self._digest = hashlib.sha256(text).hexdigest()
         self._freeze()
 
@@ -157,15 +168,31 @@ class Study(Frozen):
         True
         """
         if len(orders) != whole("number", number, least=0, most=2**32 - 1):
-            raise ValueError(f"round {number} follows {number} announced orders, not {len(orders)}")
-        if any(len(order) != self.method.n for order in orders):
-            raise ValueError(f"an announced order must be of the study's {self.method.n} items")
+            raise InputError(
+                f"must have one order per round after the first: {number} for round {number}, "
+                f"not {len(orders)}",
+                parameter="orders",
+                value=len(orders),
+            )
+        for order in orders:
+            if len(order) != self.method.n:
+                raise InputError(
+                    f"must rank the {self.method.n} items of the study, not {len(order)}",
+                    parameter="orders",
+                    value=len(order),
+                )
         if list(survivors) != sorted({*survivors} & {*range(len(self.roster))}):
-            raise ValueError(
-                f"survivors must be rising client numbers below {len(self.roster)}, not {survivors}"
+            raise InputError(
+                f"must be rising client numbers below {len(self.roster)}, not {survivors}",
+                parameter="survivors",
+                value=survivors,
             )
         if number == 0 and survivors:
-            raise ValueError("the first round has no survivors of a round before")
+            raise InputError(
+                f"must be empty for the first round, not {survivors}",
+                parameter="survivors",
+                value=survivors,
+            )
         asked = next_stage(self.method, number) if stage is None else stage
         scheme = scheme_of(self.method, self.fit_phi, asked, orders)
         digest = bytes(32)
@@ -226,18 +253,28 @@ class Study(Frozen):
         """
         fields = read_json(text, "study")
         if isinstance(fields, dict) and fields.get("format", FORMAT) != FORMAT:
-            raise ValueError(
+            raise InputError(
                 f"the study has format {fields['format']!r}, and this version of fedrank reads "
-                f"format {FORMAT}: make the study again"
+                f"format {FORMAT}",
+                value=fields["format"],
+                remedy="make the study again",
             )
         wanted = {"fit_phi", "format", "items", "method", "roster", "threshold", *RESERVED}
         if not isinstance(fields, dict) or set(fields) != wanted:
-            raise ValueError(f"this is not the JSON of a study: {wrong_fields(fields, wanted)}")
+            raise InputError(f"this is not the JSON of a study: {wrong_fields(fields, wanted)}")
         for name in RESERVED:
             if fields[name] is not None:
-                raise ValueError(f"{name} of the study must be null in this version of fedrank")
+                raise InputError(
+                    f"of the study must be null in this version of fedrank, not {fields[name]!r}",
+                    parameter=name,
+                    value=fields[name],
+                )
         if not isinstance(fields["items"], list | None):
-            raise ValueError("the items of the study must be a list or null")
+            raise InputError(
+                f"of the study must be a list or null, not {fields['items']!r}",
+                parameter="items",
+                value=fields["items"],
+            )
         method, roster = method_from_json(fields["method"]), roster_from_json(fields["roster"])
         return cls(
             method,
@@ -294,7 +331,11 @@ def as_roster(roster: Iterable[str] | None, clients: int) -> tuple[str, ...]:
     ('0', '1')
     """
     if clients > MAX_CLIENTS:
-        raise ValueError(f"a study has at most {MAX_CLIENTS} clients, not {clients}")
+        raise InputError(
+            f"must be at most {MAX_CLIENTS} in a study, not {clients}",
+            parameter="clients",
+            value=clients,
+        )
     if isinstance(roster, str):
         raise InputError(
             f"the roster must be a list of names, not the text {roster!r}", value=roster
@@ -333,11 +374,27 @@ def as_threshold(threshold: int | None, clients: int) -> int:
         return _core.default_threshold(clients)
     if not clients // 2 < whole("threshold", threshold) <= clients:
         raise InputError(
-            f"threshold must be more than half of the {clients} clients, so from "
-            f"{clients // 2 + 1} to {clients}, not {threshold}",
+            f"must be more than half of the {clients} clients, so from {clients // 2 + 1} to "
+            f"{clients}, not {threshold}",
+            parameter="threshold",
             value=threshold,
         )
     return int(threshold)
+
+
+def is_writable(text: object) -> bool:
+    r"""Return whether UTF-8 can write a text.
+
+    Examples
+    --------
+    >>> is_writable("Zoë"), is_writable("\ud800")
+    (True, False)
+    """
+    try:
+        str(text).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def wrong_fields(fields: object, wanted: set[str]) -> str:
@@ -357,15 +414,20 @@ def wrong_fields(fields: object, wanted: set[str]) -> str:
 def roster_from_json(entries: object) -> list[str]:
     """Read the roster's names."""
     if not isinstance(entries, list):
-        raise ValueError("the roster of the study must be a list")
+        raise InputError(
+            f"of the study must be a list, not {entries!r}", parameter="roster", value=entries
+        )
     for entry in entries:
         if not isinstance(entry, dict) or set(entry) != {"identity", "name"}:
-            raise ValueError(
+            raise InputError(
                 "an entry of the study's roster must have the fields identity and name, not "
-                f"{entry!r}"
+                f"{entry!r}",
+                value=entry,
             )
         if entry["identity"] is not None:
-            raise ValueError(
-                f"the identity of client {entry['name']!r} must be null in this version of fedrank"
+            raise InputError(
+                f"the identity of client {entry['name']!r} must be null in this version of "
+                f"fedrank, not {entry['identity']!r}",
+                value=entry["identity"],
             )
     return [entry["name"] for entry in entries]

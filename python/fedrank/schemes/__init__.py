@@ -1,6 +1,7 @@
 """Schemes: how a client's rankings become an integer message, and a sum of them a consensus."""
 
 from fedrank._json import read_json
+from fedrank.exceptions import InputError
 from fedrank.schemes.base import ConsensusScheme, Scheme, Segment
 from fedrank.schemes.borda import Borda
 from fedrank.schemes.dispersion import Dispersion, Fit
@@ -51,9 +52,14 @@ def from_json(text: str) -> AnyScheme:
     parameters = read_json(text, "scheme")
     named = parameters.get("scheme") if isinstance(parameters, dict) else None
     if not isinstance(named, str) or named not in KINDS:
-        raise ValueError(f'the JSON of a scheme has "scheme": one of {", ".join(KINDS)}')
-    kind = KINDS[parameters.pop("scheme")]
+        raise InputError(
+            f'the field "scheme" must be one of {", ".join(KINDS)}, not {named!r}', value=named
+        )
+    del parameters["scheme"]
     try:
-        return kind(**parameters)
+        return KINDS[named](**parameters)
     except TypeError as error:
-        raise ValueError(f"the JSON of the scheme has a wrong field: {error}") from None
+        raise InputError(
+            f"the scheme {named} has a field that is unknown, missing or of a wrong type ({error})",
+            value=named,
+        ) from None

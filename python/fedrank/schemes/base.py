@@ -233,7 +233,9 @@ def as_ranking(ranks: ArrayLike) -> NDArray[np.int32]:
     """Check one ranking, and keep it as a row of its own."""
     rows = as_rankings(ranks)
     if len(rows) != 1:
-        raise InputError(f"the announced order must be one ranking, not {len(rows)}")
+        raise InputError(
+            f"the announced order must be one ranking, not {len(rows)}", value=len(rows)
+        )
     return rows.copy()
 
 
@@ -252,7 +254,10 @@ def as_message(message: ArrayLike) -> NDArray[np.uint64]:
     """Check the entries of a message or a total."""
     entries = np.asarray(message)
     if entries.ndim != 1:
-        raise ValueError(f"a message must be one row of entries, not {entries.ndim}-dimensional")
+        raise InputError(
+            f"a message must be one row of entries, not {entries.ndim}-dimensional",
+            value=entries.ndim,
+        )
     if entries.size and entries.dtype.kind not in "iu":
         # Wide integers in a list become floats or objects: look at them one by one.
         values = message if isinstance(message, list | tuple) else entries
@@ -260,11 +265,11 @@ def as_message(message: ArrayLike) -> NDArray[np.uint64]:
         for index, value in enumerate(values):
             # The value may be private, so it is not told.
             if not isinstance(value, int | float | np.number) or not 0 <= value < 2**64:
-                raise ValueError(f"entry {index} is negative, too large or not a whole number")
+                raise InputError(f"entry {index} is negative, too large or not a whole number")
             if not isinstance(value, int | np.integer) and not float(value).is_integer():
-                raise ValueError(f"entry {index} is not a whole number")
+                raise InputError(f"entry {index} is not a whole number")
             whole_numbers.append(int(value))
         entries = np.array(whole_numbers, dtype=np.uint64)
     if entries.size and entries.min() < 0:
-        raise ValueError(f"entry {int(np.argmax(entries < 0))} is negative")
+        raise InputError(f"entry {int(np.argmax(entries < 0))} is negative")
     return np.ascontiguousarray(entries, dtype=np.uint64)

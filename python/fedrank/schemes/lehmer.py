@@ -62,12 +62,17 @@ class Lehmer(ConsensusScheme):
         self.phi = as_phi(phi)
         self.epsilon = as_probability("epsilon", epsilon)
         if decode not in ("nearest", "paper"):
-            raise InputError(f'decode must be "nearest" or "paper", not {decode!r}', value=decode)
+            raise InputError(
+                f'must be "nearest" or "paper", not {decode!r}', parameter="decode", value=decode
+            )
         self.decode_rule = decode
         if isinstance(low_bits, str):
             if low_bits != "paper":
                 raise InputError(
-                    f'low_bits must be a whole number or "paper", not {low_bits!r}', value=low_bits
+                    f'must be a whole number from 0 to {MAX_LOW_BITS}, or "paper", '
+                    f"not {low_bits!r}",
+                    parameter="low_bits",
+                    value=low_bits,
                 )
             if self.max_samples is None:
                 raise InputError(

@@ -11,6 +11,7 @@ from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, as_list, check_ties, whole
 from fedrank.consensus import Consensus
 from fedrank.consensus.ties import Searched
+from fedrank.exceptions import InputError
 from fedrank.schemes.base import MAX_SAMPLES, ConsensusScheme, as_message, as_ranking, only_true
 
 
@@ -73,14 +74,25 @@ class Refine(ConsensusScheme):
         partial: bool = False,
     ) -> None:
         announced = [as_ranking(each) for each in [*as_list(earlier, "earlier"), ranks]]
-        if len({each.shape for each in announced}) > 1:
-            raise ValueError("the rankings announced earlier must be of the same items")
+        n = announced[-1].shape[1]
+        for each in announced:
+            if each.shape[1] != n:
+                raise InputError(
+                    f"must rank the {n} items of ranks, not {each.shape[1]}",
+                    parameter="earlier",
+                    value=each.shape[1],
+                )
         self.window = whole("window", window)
         self.counts, self.majority = as_bool("counts", counts), as_bool("majority", majority)
         self.partial = as_bool("partial", partial)
         self.breaks_ties = self.majority
         if self.counts and self.majority:
-            raise ValueError("counts go with margins: leave out counts or majority")
+            raise InputError(
+                "is for margins, not for majorities",
+                parameter="counts",
+                value=True,
+                remedy="leave out counts or majority",
+            )
         if max_samples is None and not self.majority:
             max_samples = MAX_SAMPLES
         super().__init__(announced[0].shape[1], clients, max_samples)

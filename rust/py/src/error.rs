@@ -41,6 +41,7 @@ impl From<fedrank_core::Error> for Error {
 /// What an error knows of the fault: the keyword arguments of `InputError`.
 #[derive(Default, IntoPyObject)]
 struct Facts {
+    parameter: Option<&'static str>,
     row: Option<usize>,
     item: Option<usize>,
     value: Option<Value>,
@@ -96,6 +97,7 @@ impl Facts {
                     item: Some(item),
                     value: Some(Value::Score(f64::NAN)),
                     remedy,
+                    ..facts
                 }
             }
             Core::Blank { row } => {
@@ -103,19 +105,28 @@ impl Facts {
             }
             Core::Tied { row, a, score, .. } => {
                 let (value, remedy) = (Some(Value::Score(score)), Some(Remedy::Member("TIES")));
-                Self { row: Some(row), item: Some(a), value, remedy }
+                Self { row: Some(row), item: Some(a), value, remedy, ..facts }
             }
             Core::TooManySamples { samples, .. } => {
                 Self { value: Some(Value::Count(samples)), ..facts }
+            }
+            Core::Parameter { name, .. } | Core::Width { name, .. } => {
+                Self { parameter: Some(name), ..facts }
+            }
+            Core::Survivors { survivors, .. } => {
+                let value = Some(Value::Count(survivors));
+                Self { parameter: Some("survivors"), value, ..facts }
             }
             _ => return None,
         })
     }
 
-    /// The exception with these facts; it names the row itself, so `message` is cut to the rest.
+    /// The exception with these facts; it names the row and the parameter itself, so `message` is
+    /// cut to the rest.
     fn raise(self, py: Python<'_>, message: &str) -> PyResult<PyErr> {
-        let place = self.row.map(|row| format!("row {row}: ")).unwrap_or_default();
-        let problem = message.strip_prefix(&place).unwrap_or(message);
+        let row = self.row.map(|row| format!("row {row}: ")).unwrap_or_default();
+        let parameter = self.parameter.map(|name| format!("{name} ")).unwrap_or_default();
+        let problem = message.strip_prefix(&(row + &parameter)).unwrap_or(message);
         let facts = self.into_pyobject(py)?;
         let error = py.get_type::<InputError>().call((problem,), Some(&facts))?;
         Ok(PyErr::from_value(error))

@@ -13,7 +13,7 @@ from fedrank._files import write_whole
 from fedrank._text import printable
 from fedrank._validation import whole
 from fedrank.consensus import chance, places
-from fedrank.exceptions import Code, ProtocolError, RunFailedError
+from fedrank.exceptions import Code, InputError, ProtocolError, RunFailedError
 from fedrank.protocol.driver import conduct
 from fedrank.protocol.result import FederatedConsensus, summary
 from fedrank.protocol.study import Study
@@ -100,7 +100,9 @@ def seconds(settings: Mapping[str, Any], name: str) -> float:
     value = settings[name]
     good = isinstance(value, int | float) and not isinstance(value, bool)
     if not good or not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a number of seconds above 0, not {value!r}")
+        raise InputError(
+            f"must be a number of seconds above 0, not {value!r}", parameter=name, value=value
+        )
     return float(value)
 
 
@@ -108,7 +110,7 @@ def flag(settings: Mapping[str, Any], name: str) -> bool:
     """Read a yes or no, by default no, from the run's configuration."""
     value = settings.get(name, False)
     if not isinstance(value, bool):
-        raise ValueError(f"{name} must be true or false, not {value!r}")
+        raise InputError(f"must be true or false, not {value!r}", parameter=name, value=value)
     return value
 
 
@@ -116,7 +118,9 @@ def seed_of(settings: Mapping[str, Any]) -> int | None:
     """Read the seed from the run's configuration; a float would not hold all of it."""
     seed = settings.get("seed")
     if isinstance(seed, float):
-        raise ValueError(f"seed must be written as a whole number, not {seed!r}")
+        raise InputError(
+            f"must be written as a whole number, not {seed!r}", parameter="seed", value=seed
+        )
     return None if seed is None else whole("seed", seed, least=0)
 
 
