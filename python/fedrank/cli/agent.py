@@ -16,7 +16,7 @@ import typer
 
 from fedrank import agent as agents
 from fedrank._random import stream_rng
-from fedrank._validation import few as some
+from fedrank._validation import few
 from fedrank.agent.policy import as_toml, quoted
 from fedrank.agent.store import PRIVATE, Store
 from fedrank.cli import _output as output
@@ -73,7 +73,7 @@ def new(
         raise InputError(
             f"--name {name} is not in the roster of the study",
             value=name,
-            remedy=f"its names are {some(agreed.roster)}",
+            remedy=f"its names are {few(agreed.roster)}",
         )
     if config.exists():
         raise InputError(
