@@ -201,7 +201,7 @@ def test_a_study_of_other_items_than_the_places_is_refused(items):
     [
         ("north", 0, "mask", "lost at mask of round 0, but is in the sum"),
         ("west", 0, "unmask", "lost at unmask of round 0, but is not in the sum"),
-        ("north", 1, "mask", "dropout of client 'north' is not valid"),
+        ("north", 1, "mask", "client 'north' must be dropped once"),
     ],
 )
 def test_a_dropout_that_contradicts_the_sum_is_refused(client, round, step, problem):

@@ -121,8 +121,10 @@ def read_extra(
         )
     if not rounds or rounds[0].survivors != survivors:
         raise InputError("the survivors are not those of the first round")
-    if not isinstance(extra["secure"], bool) or not is_count(extra["run"]):
-        raise InputError("secure or run is not valid")
+    if not isinstance(extra["secure"], bool):
+        raise InputError(f"secure must be true or false, not {extra['secure']!r}")
+    if not is_count(extra["run"]):
+        raise InputError(f"run must be a whole number of at least 0, not {extra['run']!r}")
     if not isinstance(extra["note"], str | None):
         raise InputError("note must be text or null")
     seconds: dict[str, float] = {}
@@ -153,7 +155,9 @@ def read_study(fields: Any, named: Any) -> Study:
     """Read the study, and whether it was given names, which its own JSON does not tell."""
     study = Study.from_json(canonical(fields))
     if not isinstance(named, bool) or (study.named and not named):
-        raise InputError("named is not valid")
+        raise InputError(
+            f"named must be true where the roster has names, else true or false, not {named!r}"
+        )
     if named and not study.named:
         return Study(
             study.method, study.items, study.roster, study.threshold, fit_phi=study.fit_phi
@@ -184,7 +188,10 @@ def read_dropped(
         step = as_known(entry["step"], tuple(STEPS), "step")
         round = entry["round"]
         if client in dropped or not is_count(round) or round >= rounds:
-            raise InputError(f"the dropout of client {client!r} is not valid")
+            raise InputError(
+                f"client {client!r} must be dropped once, in a round from 0 to {rounds - 1}, "
+                f"not in {round!r}"
+            )
         if (round == 0 and step != STEPS[-1]) == (client in survivors):
             where = f"{step} of round {round}"
             is_in = "is" if client in survivors else "is not"
