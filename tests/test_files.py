@@ -5,6 +5,7 @@ import os
 import pytest
 
 from fedrank._files import whole_file, whole_folder, write_whole
+from fedrank.exceptions import InputError
 
 
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
@@ -91,3 +92,13 @@ def test_a_folder_is_there_whole_or_not_at_all(tmp_path, failure):
         pass
     with pytest.raises(ValueError, match="there is no folder"), whole_folder(tmp_path / "b" / "c"):
         pass
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_not_replaced(tmp_path):
+    pipe = tmp_path / "a.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="only a regular file can be replaced"):
+        write_whole(pipe, b"new")
+    assert pipe.is_fifo()
+    assert os.listdir(tmp_path) == ["a.csv"]

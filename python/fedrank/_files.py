@@ -49,6 +49,8 @@ def whole_file(
     (False, ['a.txt'])
     """
     target = Path(path).resolve()
+    if target.exists() and not target.is_file():  # a pipe or a device would be replaced
+        raise InputError("only a regular file can be replaced", file=path, remedy="name another")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         part.unlink(missing_ok=True)  # of a process with the same number that was killed

@@ -109,6 +109,8 @@ def check_out(path: Path | None, inputs: Sequence[Path] = ()) -> None:
         raise ValueError(f"--out {path} is also an input file and would be overwritten")
     if path.is_dir():
         raise ValueError(f"--out {path} is a folder: name a file in it")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"--out {path} is a pipe or a device: name a regular file")
     if not path.parent.is_dir():
         raise ValueError(f"--out {path}: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK):
