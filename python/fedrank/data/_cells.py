@@ -4,18 +4,18 @@ import csv
 import importlib
 import io
 import re
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.data._sheets import check_extent
-from fedrank.data._text import PathLike, fail, open_text, shown_name
+from fedrank._progress import Progress
+from fedrank.data._sheets import survey
+from fedrank.data._text import PARSE_UNITS, PathLike, fail, open_text, shown_name
 from fedrank.exceptions import InputError, MissingExtraError
 from fedrank.rankings.source import Note
 
@@ -23,12 +23,11 @@ Row: TypeAlias = tuple[int | None, list[Any]]
 """A line number, from 1 (None in Parquet), and its cells."""
 
 SEPARATOR_LINE = re.compile(r'"?sep=([\t,;|])"?', re.I)
-ERROR_CELL = re.compile(
-    rb'<c\b(?=[^>]*\bt="e")[^>]*\br="([A-Z]+[0-9]+)"[^>]*>.*?<v>(.*?)</v>', re.S
-)
 SHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 PARQUET = (".parquet", ".pq")
 SEPARATORS = "\t,;"
+SURVEY_PART = 1.0  # time of surveying a workbook, if that of using its rows is 1
+LOAD_PART = 0.5  # time of loading its sheets
 MAX_SHOWN_CHARS = 80  # characters of a line that an error message shows
 
 
@@ -50,7 +49,8 @@ def table_rows(
 ) -> Iterator[Iterator[Row]]:
     """Yield the rows of a CSV, a TSV or a spreadsheet's first sheet; the first is not blank."""
     if Path(path).suffix.lower() in SHEETS:
-        yield sheet_rows(path, Path(path).read_bytes())
+        with open_sheet(path, Path(path).read_bytes(), rest_units) as rows:
+            yield text_rows(rows)
     else:
         with open_text(path, rest_units) as lines:
             yield csv_rows(path, lines, decimal)
@@ -207,13 +207,13 @@ def is_comment(line: str) -> bool:
     return line.lstrip().startswith("#")
 
 
-def sheet_rows(path: PathLike, data: bytes) -> Iterator[Row]:
-    """Yield the rows of a workbook's first sheet as text; whole numbers without a point.
+def text_rows(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the rows of a sheet as text; whole numbers have no point.
 
-    Blank rows between others are yielded too, so that they can be counted.
+    The first is not blank. Blank rows between others are yielded too, so that they can be counted.
     """
     blank: list[Row] | None = None
-    for line, row in raw_rows(path, data):
+    for line, row in rows:
         cells = [cell_text(cell) for cell in row]
         if any(cells):
             yield from blank or ()
@@ -260,18 +260,47 @@ class Filled(Iterator[Row]):
         return Note(self.blank, "blank row", "{} left out")
 
 
-def raw_rows(path: PathLike, data: bytes) -> Iterator[Row]:
-    """Yield the rows of a workbook's first sheet, with the types of the cells."""
+@contextmanager
+def open_sheet(path: PathLike, data: bytes, rest_units: float = 0) -> Iterator[Iterator[Row]]:
+    """Yield the rows of a workbook's first sheet, with the types of the cells.
+
+    ``rest_units`` is as in `open_text`.
+    """
     calamine = need("python_calamine", "reading a spreadsheet")
-    check_extent(path, data)
+    rest = rest_units / PARSE_UNITS
+    with Progress(f"reading {Path(path).name}", SURVEY_PART + LOAD_PART + 1 + rest) as progress:
+        found, data = survey(path, data, lambda part: progress.advance(SURVEY_PART * part))
+        rows = load_sheet(path, data, calamine)
+        found.refuse_errors()
+        progress.advance(LOAD_PART)
+        yield counted_rows(rows, progress, rest)
+
+
+def counted_rows(rows: list[list[Any]], progress: Progress, rest: float) -> Iterator[Row]:
+    """Yield rows with their numbers, and advance a bar; then the rest of the work begins."""
+    for line, row in enumerate(rows, 1):
+        yield line, row
+        progress.advance(1 / len(rows))
+    progress.begin(rest)
+
+
+def load_sheet(path: PathLike, data: bytes, calamine: Any) -> list[list[Any]]:
+    """Return the rows of a workbook's first sheet, which must be the only one with data."""
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
-        full = [name for name in book.sheet_names if has_data(book.get_sheet_by_name(name))]
-        hidden = book.sheets_metadata[0].visible != calamine.SheetVisibleEnum.Visible
-    except (calamine.CalamineError, OSError) as error:
-        fail(path, None, f"this is not a readable spreadsheet ({error})")
-    first = book.sheet_names[0]
+        sheets = [
+            sheet for sheet in book.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet
+        ]
+        full = [sheet.name for sheet in sheets if has_data(book.get_sheet_by_name(sheet.name))]
+        first = sheets[0].name
+        rows: list[list[Any]] = book.get_sheet_by_name(first).to_python(skip_empty_area=False)
+        hidden = sheets[0].visible != calamine.SheetVisibleEnum.Visible
+    except (calamine.CalamineError, OSError, IndexError) as error:
+        unreadable(path, error)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of the library; it cannot be imported
+            raise
+        unreadable(path, "it breaks off")
     problem = None
     if len(full) > 1:
         problem = f"{len(full)} sheets contain data: {', '.join(full)}"
@@ -282,31 +311,17 @@ def raw_rows(path: PathLike, data: bytes) -> Iterator[Row]:
     if problem is not None:
         remedy = "save the sheet with the rankings as a file of its own"
         fail(path, None, problem, value=first, remedy=remedy)
-    refuse_error_cells(path, data)
-    yield from enumerate(rows, 1)
+    return rows
+
+
+def unreadable(path: PathLike, reason: object) -> NoReturn:
+    """Refuse a workbook that the library cannot read."""
+    fail(path, None, f"this is not a readable spreadsheet ({reason})")
 
 
 def has_data(sheet: Any) -> bool:
     """Return whether a sheet has a cell that is not empty."""
-    return any(cell_text(cell) for row in sheet.to_python() for cell in row)
-
-
-def refuse_error_cells(path: PathLike, data: bytes) -> None:
-    """Refuse a workbook with a cell such as ``#DIV/0!``, which would look empty."""
-    if not zipfile.is_zipfile(io.BytesIO(data)):  # an old binary workbook
-        return
-    with zipfile.ZipFile(io.BytesIO(data)) as book:
-        for name in book.namelist():
-            found = name.startswith("xl/worksheets/") and ERROR_CELL.search(book.read(name))
-            if found:
-                cell, error = (part.decode(errors="replace") for part in found.groups())
-                fail(
-                    path,
-                    None,
-                    f"cell {cell} contains the error {error}",
-                    value=error,
-                    remedy="correct its formula, or leave the cell empty",
-                )
+    return any(cell_text(cell) for row in sheet.iter_rows() for cell in row)
 
 
 def cell_text(cell: object) -> str:

@@ -11,7 +11,7 @@ from fedrank._progress import show as show_progress
 from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
-from fedrank.data._cells import PARQUET, SHEETS, csv_rows, is_comment, sheet_rows
+from fedrank.data._cells import PARQUET, SHEETS, is_comment, table_rows
 from fedrank.data._grid import Choices, number, show
 from fedrank.data._options import TABLES, USERS, Declared, layout_of
 from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
@@ -196,15 +196,13 @@ def recognised(file: PathLike, path: PathLike) -> str:
             comments = takewhile(lambda line: not line.strip() or is_comment(line), lines)
             if any(preflib.KEY.match(line.strip()) for line in comments):
                 return "preflib"
-    return "ballots" if choice_columns(header_of(file, suffix)) else "table"
+    return "ballots" if choice_columns(header_of(file)) else "table"
 
 
-def header_of(file: PathLike, suffix: str) -> list[str]:
+def header_of(file: PathLike) -> list[str]:
     """Return the first row of a file, below its comments; empty if there is none."""
-    if suffix in SHEETS:
-        return next(sheet_rows(file, Path(file).read_bytes()), (None, []))[1]
-    with open_text(file) as lines:
-        return next(csv_rows(file, lines), (None, []))[1]
+    with table_rows(file) as rows:
+        return next(rows, (None, []))[1]
 
 
 def expression_choices(file: PathLike, choices: Choices) -> Choices:
@@ -231,7 +229,7 @@ def refuse_numbered(path: PathLike, file: PathLike, rankings: AnyRankings) -> No
     """Refuse numbers under columns such as "rank1", which need not be candidates."""
     if any(isnan(number(str(item))) for item in rankings.items):
         return
-    header = header_of(file, Path(path).suffix.lower())
+    header = header_of(file)
     columns = [header[i] for i in choice_columns(header)]
     if columns and not any(map(NTH_CHOICE.search, columns)):
         raise InputError(

@@ -22,7 +22,7 @@ from fedrank.data._cells import (
     first_repeat,
     first_row,
     is_number,
-    sheet_rows,
+    table_rows,
 )
 from fedrank.data._grid import MISSING
 from fedrank.data._text import PathLike, fail, first_line, numbered, open_text, shown_name
@@ -149,8 +149,8 @@ def read_into(
     """Read a file of either layout."""
     stop, path = stops(overvote), ballots.path
     if Path(path).suffix.lower() in SHEETS:
-        rows = sheet_rows(path, Path(path).read_bytes())
-        return read_records(ballots, rows, items, choices, stop, keep_blank)
+        with table_rows(path) as rows:
+            return read_records(ballots, rows, items, choices, stop, keep_blank)
     with open_text(path) as text:
         first, lines = first_line(text)
         if not BLT_HEAD.fullmatch(first.strip()):
