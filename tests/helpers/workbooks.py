@@ -173,7 +173,7 @@ def xlsb_cell(r, c, cell, formula=False):
     return record(0, struct.pack("<IIHHB", r, 0, 0, 0, 0)) + content
 
 
-def xlsb(path, sheets, formula=False):
+def xlsb(path, sheets, formula=False, strings=()):
     """Write an xlsb workbook of sheets with names; a sheet may be its records."""
     book_data = record(131) + record(143)
     related = ""
@@ -186,6 +186,11 @@ def xlsb(path, sheets, formula=False):
                 cells = b"".join(xlsb_cell(*each, formula) for each in placed(rows))
             sheet = record(129) + record(148, bytes(16)) + record(145) + cells
             book.writestr(f"xl/worksheets/sheet{i}.bin", sheet + record(146) + record(130))
+        if strings:
+            related += link("S", "sharedStrings", "sharedStrings.bin")
+            texts = b"".join(record(19, b"\0" + wide(text)) for text in strings)
+            size = struct.pack("<II", len(strings), len(strings))
+            book.writestr("xl/sharedStrings.bin", record(159, size) + texts + record(160))
         book.writestr("xl/workbook.bin", book_data + record(144) + record(132))
         book.writestr("xl/_rels/workbook.bin.rels", links(related))
         book.writestr("_rels/.rels", links(link(1, "officeDocument", "xl/workbook.bin")))
@@ -282,7 +287,19 @@ def compound(streams, size=512):
     )
 
 
-def xls(path, sheets, formula=False, **options):
+def xls(path, sheets, formula=False, extra=b"", **options):
     """Write an xls workbook of sheets with names; a sheet may be its records."""
-    path.write_bytes(compound({"Workbook": xls_stream(sheets, formula)}, **options))
+    path.write_bytes(compound({"Workbook": xls_stream(sheets, formula, extra)}, **options))
     return path
+
+
+def xls_texts(parts, count):
+    """Texts that cells share: a record, and those that continue it."""
+    first, *more = parts
+    head = biff(0xFC, struct.pack("<II", count, count) + first)
+    return head + b"".join(biff(0x3C, part) for part in more)
+
+
+def xls_shared(r, c, text):
+    """A cell with a shared text."""
+    return biff(0xFD, struct.pack("<HHHI", r, c, 0, text))

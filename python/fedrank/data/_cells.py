@@ -27,7 +27,7 @@ SHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 PARQUET = (".parquet", ".pq")
 SEPARATORS = "\t,;"
 SURVEY_PART = 1.0  # time of surveying a workbook, if that of using its rows is 1
-LOAD_PART = 0.5  # time of loading its sheets
+LOAD_PART = 1.0  # time of loading its sheets
 MAX_SHOWN_CHARS = 80  # characters of a line that an error message shows
 
 
@@ -288,13 +288,15 @@ def load_sheet(path: PathLike, data: bytes, calamine: Any) -> list[list[Any]]:
     """Return the rows of a workbook's first sheet, which must be the only one with data."""
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        sheets = [
-            sheet for sheet in book.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet
+        listed = [
+            each for each in book.sheets_metadata if each.typ == calamine.SheetTypeEnum.WorkSheet
         ]
-        full = [sheet.name for sheet in sheets if has_data(book.get_sheet_by_name(sheet.name))]
-        first = sheets[0].name
-        rows: list[list[Any]] = book.get_sheet_by_name(first).to_python(skip_empty_area=False)
-        hidden = sheets[0].visible != calamine.SheetVisibleEnum.Visible
+        first = listed[0].name
+        sheet = book.get_sheet_by_name(first)  # this parses it
+        others = [each.name for each in listed[1:] if has_data(book.get_sheet_by_name(each.name))]
+        full = [first] * has_data(sheet) + others
+        hidden = listed[0].visible != calamine.SheetVisibleEnum.Visible
+        rows: list[list[Any]] = sheet.to_python(skip_empty_area=False)
     except (calamine.CalamineError, OSError, IndexError) as error:
         unreadable(path, error)
     except BaseException as error:

@@ -7,6 +7,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from fedrank._progress import Progress
 from fedrank._progress import show as show_progress
 from fedrank._random import RNG
 from fedrank._validation import as_bool
@@ -32,6 +33,8 @@ SUFFIXES = {
     ".zip": "jester",
 }
 """Layouts that the end of a file's name decides."""
+
+SHEET_LOOK_PART = 0.6  # time of finding the layout of a workbook, if that of reading it is 1
 
 
 @overload
@@ -144,8 +147,14 @@ def read(
     declared = Declared(layout, best, id_columns, items_in, header, decimal)  # type: ignore[arg-type]
     watched = show_progress(as_bool("progress", progress))
     # It is opened twice: to find the layout, and to read.
-    with watched, rereadable(path) as file:
+    sheet = Path(path).suffix.lower() in SHEETS
+    look = SHEET_LOOK_PART if sheet and declared.layout is None else 0.0
+    bar = Progress(f"reading {Path(path).name}", look + 1)
+    with watched, rereadable(path) as file, bar:
+        bar.begin(look)
         found = declared.layout or recognised(file, path)
+        bar.advance(look)
+        bar.begin(1)
         if found in (*TABLES, "table"):
             try:
                 with tables.open_table(file, decimal) as rows:

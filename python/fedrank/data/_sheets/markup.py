@@ -13,16 +13,19 @@ MAX_TAG_BYTES = 2**22  # of a tag with its attributes
 ERROR = re.compile(r"#(?:N/A|[A-Z0-9/_]+[!?])|Err:[0-9]+")
 PLACE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 MAX_SHOWN_CHARS = 20  # of a place that is none
+PLAIN_CELL = re.compile(
+    rb'<c r="([A-Z]{1,3})([0-9]{1,7})"(?: s="[0-9]+")?(?: t="(s|n|b|str|inlineStr)")?>'
+    rb"(?:<f>[^<]*</f>)?(?:<v>([^<]*)</v>|<is><t>[^<]*</t></is>)</c>"
+)
+"""A cell as most programs write it: column, row, kind and value."""
 SHARED_STRINGS = "xl/sharedstrings.xml"
 
 Attributes = dict[str, str]
+Start = Callable[[str, Attributes], None]
+Text = Callable[[str], None]
 
 
-def parse(
-    blocks: Iterable[bytes],
-    start: Callable[[str, Attributes], None],
-    text: Callable[[str], None] | None = None,
-) -> None:
+def parse(blocks: Iterable[bytes], start: Start, text: Text | None = None) -> None:
     """Parse XML in blocks; ``start`` gets the tags with their attributes, ``text`` the texts."""
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
@@ -51,7 +54,7 @@ def survey_xlsx(found: Survey, archive: Archive) -> None:
     for name, part in excel_sheets(archive, sheets_in_markup(archive)):
         found.begin(name)
         sheet = ExcelSheet(found, lengths)
-        parse(archive.blocks(part), sheet.start, sheet.text)
+        parse(sheet.without_plain(archive.blocks(part)), sheet.start, sheet.text)
 
 
 def sheets_in_markup(archive: Archive) -> list[tuple[str, str]]:
@@ -88,9 +91,7 @@ def excel_sheets(
         yield name, part
 
 
-def shared_lengths(
-    lengths: "array[int]",
-) -> tuple[Callable[[str, Attributes], None], Callable[[str], None]]:
+def shared_lengths(lengths: "array[int]") -> tuple[Start, Text]:
     """Return handlers that append the length of each text that cells share."""
 
     def start(tag: str, _: Attributes) -> None:
@@ -108,16 +109,43 @@ class ExcelSheet:
     """Surveys the XML of one sheet of Excel.
 
     A cell without a place follows the one before it. A cell without a value is empty, whatever
-    its format.
+    its format. Most cells are found by a regular expression, which takes a tenth of the time, and
+    the others by a parser.
     """
 
     def __init__(self, found: Survey, lengths: "array[int]") -> None:
         self.found = found
         self.lengths = lengths
         self.row = self.column = 0
+        self.widest = 0  # the last column of the plain cells
         self.place = (0, 0)
         self.kind: str | None = None  # of the cell
         self.value = False  # whether its value has begun
+
+    def without_plain(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Survey the plain cells, and yield the rest of the sheet."""
+        rest = b""
+        for block in blocks:
+            whole, end, rest = (rest + block).rpartition(b"</c>")
+            parts = PLAIN_CELL.split(whole + end)
+            self.add_plain(*(parts[i::5] for i in range(1, 5)))
+            yield b" ".join(parts[::5])  # a space, so that no tag is made of two parts
+            if len(rest) > MAX_TAG_BYTES:
+                yield rest
+                rest = b""
+        yield rest
+
+    def add_plain(
+        self, columns: list[bytes], rows: list[bytes], kinds: list[bytes], values: list[bytes]
+    ) -> None:
+        """Count plain cells."""
+        if not columns:
+            return
+        self.widest = max(self.widest, *(column_number(each.decode()) for each in set(columns)))
+        self.found.add(max(map(int, set(rows))), self.widest, len(columns))
+        if b"s" in kinds:
+            shared = (value for kind, value in zip(kinds, values, strict=True) if kind == b"s")
+            self.found.chars += sum(map(self.lengths.__getitem__, map(int, shared)))
 
     def start(self, tag: str, attributes: Attributes) -> None:
         """Take a tag."""
@@ -135,7 +163,7 @@ class ExcelSheet:
         elif tag == "row":
             row = attributes.get("r")
             self.row = int(row) if row else self.row + 1
-            self.column = 0
+            self.column = self.widest  # at least: plain cells may be before it
 
     def text(self, content: str) -> None:
         """Take a text: a value, or the number of a shared text."""
@@ -163,22 +191,22 @@ class OpenSheets:
     def __init__(self, found: Survey) -> None:
         self.found = found
         self.row = self.rows = 0  # the rows before this one, and how often it is repeated
-        self.column = self.cells = 0
-        self.computed = False  # a formula, or no text
-        self.error = False
+        self.column = self.cells = 0  # likewise
+        self.attributes: Attributes = {}  # of the cell
 
     def start(self, tag: str, attributes: Attributes) -> None:
         """Take a tag."""
+        if tag == "text:p":
+            return
         if tag in ("table:table-cell", "table:covered-table-cell"):
             self.column += self.cells
             self.cells = int(attributes.get("table:number-columns-repeated", 1))
-            kind = attributes.get("office:value-type")
-            self.computed = "table:formula" in attributes or kind != "string"
-            self.error = attributes.get("calcext:value-type") == "error"
-            if kind is not None and self.found.sheets:
-                last = self.row + self.rows, self.column + self.cells
-                self.found.add(*last, self.rows * self.cells)
-                self.add_text(attributes.get("office:string-value", ""))
+            self.attributes = attributes
+            if "office:value-type" in attributes:
+                last = self.column + self.cells
+                self.found.add(self.row + self.rows, last, self.rows * self.cells)
+                if "office:string-value" in attributes:
+                    self.add_text(attributes["office:string-value"])
         elif tag == "table:table-row":
             self.row += self.rows
             self.rows = int(attributes.get("table:number-rows-repeated", 1))
@@ -189,12 +217,17 @@ class OpenSheets:
 
     def text(self, content: str) -> None:
         """Take a text that a cell shows."""
-        if not self.found.sheets or not self.cells:
-            return
-        shown = content.strip()
-        if (self.error and shown) or (self.computed and ERROR.fullmatch(shown)):
-            self.found.add_error(self.row + 1, self.column + 1, shown)
+        if "#" in content or "Err:" in content or "table:formula" in self.attributes:
+            self.check_error(content.strip())
         self.add_text(content)
+
+    def check_error(self, shown: str) -> None:
+        """Take a text that may be an error."""
+        given = self.attributes
+        error = given.get("calcext:value-type") == "error"
+        computed = "table:formula" in given or given.get("office:value-type") != "string"
+        if self.cells and shown and (error or (computed and ERROR.fullmatch(shown))):
+            self.found.add_error(self.row + 1, self.column + 1, shown)
 
     def add_text(self, content: str) -> None:
         """Count a text, which is repeated with its cell."""

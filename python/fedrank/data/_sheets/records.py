@@ -3,6 +3,7 @@
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from fedrank.data._sheets.archive import Archive
 from fedrank.data._sheets.extent import BrokenError, Survey
@@ -33,6 +34,7 @@ ROW, CELL_ERROR, CELL_SHARED, FORMULA_ERROR = 0x00, 0x03, 0x07, 0x0B
 FIRST_CELL, LAST_CELL, SHARED_ITEM, CELL_RICH = 0x02, 0x0B, 0x13, 0x3E
 END_DATA, BOOK_SHEET = 0x92, 0x9C
 SHARED_STRINGS = "xl/sharedstrings.bin"
+MAX_HEAD_BYTES = 6  # kind and size of a record
 MAX_RECORD_BYTES = 2**22
 
 UNREADABLE = "it has formatted texts that cannot be read; save it as xlsx"
@@ -198,13 +200,15 @@ def book_sheet(data: bytes) -> tuple[str, str]:
 def xlsb_records(blocks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     """Yield the kinds and contents of the records of a member, which comes in blocks."""
     buffer, at = b"", 0
-    for block in blocks:
+    for block in chain(blocks, [bytes(MAX_HEAD_BYTES)]):  # records of kind 0 without content
         buffer, at = buffer[at:] + block, 0
-        while True:
-            kind, begin = variable(buffer, at, 2)
-            size, begin = variable(buffer, begin, 4)
-            if size > MAX_RECORD_BYTES:
-                raise BrokenError("a record is too long")
+        while at + MAX_HEAD_BYTES <= len(buffer):
+            kind, size, begin = buffer[at], buffer[at + 1], at + 2
+            if kind > 0x7F or size > 0x7F:
+                kind, begin = variable(buffer, at, 2)
+                size, begin = variable(buffer, begin, 4)
+                if size > MAX_RECORD_BYTES:
+                    raise BrokenError("a record is too long")
             if begin + size > len(buffer):
                 break
             yield kind, buffer[begin : begin + size]
@@ -214,8 +218,6 @@ def xlsb_records(blocks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
 def variable(buffer: bytes, at: int, most: int) -> tuple[int, int]:
     """Return a number of at most so many bytes, seven bits in each, and where it ends.
 
-    The end is behind that of the buffer if the number is cut off.
-
     Examples
     --------
     >>> variable(bytes([0x94, 0x01, 0x10]), 0, 2)
@@ -223,8 +225,6 @@ def variable(buffer: bytes, at: int, most: int) -> tuple[int, int]:
     """
     number = 0
     for i in range(most):
-        if at + i >= len(buffer):
-            return 0, len(buffer) + 1
         number |= (buffer[at + i] & 0x7F) << (7 * i)
         if not buffer[at + i] & 0x80:
             break
