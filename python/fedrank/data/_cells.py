@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fedrank._progress import Progress
 from fedrank.data._sheets import survey
-from fedrank.data._text import PARSE_UNITS, PathLike, fail, open_text, shown_name
+from fedrank.data._text import PathLike, fail, open_text, shown_name
 from fedrank.exceptions import InputError, MissingExtraError
 from fedrank.rankings.source import Note
 
@@ -23,11 +23,13 @@ Row: TypeAlias = tuple[int | None, list[Any]]
 """A line number, from 1 (None in Parquet), and its cells."""
 
 SEPARATOR_LINE = re.compile(r'"?sep=([\t,;|])"?', re.I)
-SHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
+SURVEY_PARTS = {".xls": 0.85, ".xlsx": 0.45, ".xlsm": 0.45, ".xlsb": 0.9, ".ods": 2.1}
+"""Time of surveying a workbook, if that of using its rows is 1."""
+LOAD_PART = 0.3  # time of loading its sheets
+ROW_UNITS = 100  # time of using its rows, if that of the text of a CSV file is `PARSE_UNITS`
+SHEETS = tuple(SURVEY_PARTS)
 PARQUET = (".parquet", ".pq")
 SEPARATORS = "\t,;"
-SURVEY_PART = 1.0  # time of surveying a workbook, if that of using its rows is 1
-LOAD_PART = 1.0  # time of loading its sheets
 MAX_SHOWN_CHARS = 80  # characters of a line that an error message shows
 
 
@@ -48,7 +50,7 @@ def table_rows(
     path: PathLike, decimal: str = ".", rest_units: float = 0
 ) -> Iterator[Iterator[Row]]:
     """Yield the rows of a CSV, a TSV or a spreadsheet's first sheet; the first is not blank."""
-    if Path(path).suffix.lower() in SHEETS:
+    if suffix_of(path) in SHEETS:
         with open_sheet(path, Path(path).read_bytes(), rest_units) as rows:
             yield text_rows(rows)
     else:
@@ -102,7 +104,7 @@ def comma_separated(path: PathLike) -> bool:
     >>> comma_separated("tests/samples/ranks.csv"), comma_separated("tests/samples/scores.tsv")
     (True, False)
     """
-    if Path(path).suffix.lower() in (*SHEETS, *PARQUET):
+    if suffix_of(path) in (*SHEETS, *PARQUET):
         return False
     with open_text(path) as lines:
         return Uncommented(path, lines, SEPARATORS).separator == ","
@@ -267,13 +269,38 @@ def open_sheet(path: PathLike, data: bytes, rest_units: float = 0) -> Iterator[I
     ``rest_units`` is as in `open_text`.
     """
     calamine = need("python_calamine", "reading a spreadsheet")
-    rest = rest_units / PARSE_UNITS
-    with Progress(f"reading {Path(path).name}", SURVEY_PART + LOAD_PART + 1 + rest) as progress:
-        found, data = survey(path, data, lambda part: progress.advance(SURVEY_PART * part))
+    rest, survey_part = rest_units / ROW_UNITS, SURVEY_PARTS.get(suffix_of(path), 1.0)
+    with Progress(f"reading {Path(path).name}", survey_part + LOAD_PART + 1 + rest) as progress:
+        found, data = survey(path, data, lambda part: progress.advance(survey_part * part))
         rows = load_sheet(path, data, calamine)
         found.refuse_errors()
         progress.advance(LOAD_PART)
         yield counted_rows(rows, progress, rest)
+
+
+def look_part(path: PathLike) -> float:
+    """Return the time of looking at the first row of a file, if that of reading it is 1.
+
+    Examples
+    --------
+    >>> look_part("votes.ods"), look_part("votes.csv")
+    (0.70..., 0.0)
+    """
+    if suffix_of(path) not in SHEETS:
+        return 0.0
+    ready = SURVEY_PARTS[suffix_of(path)] + LOAD_PART
+    return ready / (ready + 1)
+
+
+def suffix_of(path: PathLike) -> str:
+    """Return the end of a file's name, in small letters.
+
+    Examples
+    --------
+    >>> suffix_of("Votes.XLSX")
+    '.xlsx'
+    """
+    return Path(path).suffix.lower()
 
 
 def counted_rows(rows: list[list[Any]], progress: Progress, rest: float) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from fedrank._progress import show as show_progress
 from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
-from fedrank.data._cells import PARQUET, SHEETS, is_comment, table_rows
+from fedrank.data._cells import PARQUET, SHEETS, is_comment, look_part, table_rows
 from fedrank.data._grid import Choices, number, show
 from fedrank.data._options import TABLES, USERS, Declared, layout_of
 from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
@@ -33,8 +33,6 @@ SUFFIXES = {
     ".zip": "jester",
 }
 """Layouts that the end of a file's name decides."""
-
-SHEET_LOOK_PART = 0.6  # time of finding the layout of a workbook, if that of reading it is 1
 
 
 @overload
@@ -147,8 +145,7 @@ def read(
     declared = Declared(layout, best, id_columns, items_in, header, decimal)  # type: ignore[arg-type]
     watched = show_progress(as_bool("progress", progress))
     # It is opened twice: to find the layout, and to read.
-    sheet = Path(path).suffix.lower() in SHEETS
-    look = SHEET_LOOK_PART if sheet and declared.layout is None else 0.0
+    look = look_part(path) if declared.layout is None else 0.0
     bar = Progress(f"reading {Path(path).name}", look + 1)
     with watched, rereadable(path) as file, bar:
         bar.begin(look)

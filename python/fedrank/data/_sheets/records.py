@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from fedrank.data._sheets.archive import Archive
+from fedrank.data._sheets.archive import BLOCK_BYTES, Archive
 from fedrank.data._sheets.extent import BrokenError, Survey
 from fedrank.data._sheets.markup import excel_sheets
 
@@ -46,7 +46,7 @@ def survey_xls(found: Survey, stream: bytes, advance: Callable[[float], None]) -
     lengths: array[int] = array("q")
     shared: list[bytes] = []
     modern, before = True, -1
-    for kind, data in xls_records(stream, 0):
+    for kind, data in xls_records(stream, 0, advance):
         if kind == PASSWORD:
             raise BrokenError("it is protected by a password")
         if kind == VERSION:
@@ -61,14 +61,19 @@ def survey_xls(found: Survey, stream: bytes, advance: Callable[[float], None]) -
         lengths.extend(shared_lengths(shared))
     for start, name in sheets:
         found.begin(name)
-        survey_xls_sheet(found, xls_records(stream, start), lengths, modern)
-        advance(1 / len(sheets))
+        survey_xls_sheet(found, xls_records(stream, start, advance), lengths, modern)
 
 
-def xls_records(stream: bytes, at: int) -> Iterator[tuple[int, bytes]]:
+def xls_records(
+    stream: bytes, at: int, advance: Callable[[float], None]
+) -> Iterator[tuple[int, bytes]]:
     """Yield the kinds and contents of the records of an xls workbook, up to the end of a part."""
+    told = at
     while True:
         kind, size = struct.unpack_from("<HH", stream, at)
+        if at - told > BLOCK_BYTES:
+            advance((at - told) / len(stream))
+            told = at
         if kind == END:
             return
         yield kind, stream[at + 4 : at + 4 + size]
