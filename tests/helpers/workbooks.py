@@ -1,4 +1,4 @@
-"""Writes small workbooks in each format, as the formats define them.
+"""Writes small xlsx and xls workbooks, as the formats define them.
 
 Cells are whole numbers, texts or None; a text that begins with # is an error.
 """
@@ -12,8 +12,6 @@ MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 DOCUMENT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 OFFICE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-OPEN = "urn:oasis:names:tc:opendocument:xmlns"
-CALC = "urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0"
 CODES = {
     "#NULL!": 0,
     "#DIV/0!": 7,
@@ -100,108 +98,6 @@ def links(related):
     return f'<Relationships xmlns="{PACKAGE}/relationships">{related}</Relationships>'
 
 
-# ods
-
-
-def ods_cell(cell):
-    if cell is None:
-        return "<table:table-cell/>"
-    if isinstance(cell, int):
-        kind = f'office:value-type="float" office:value="{cell}"'
-    elif is_error(cell):
-        kind = (
-            'table:formula="of:=1/0" office:value-type="string" office:string-value="" '
-            'calcext:value-type="error"'
-        )
-    else:
-        kind = 'office:value-type="string"'
-    return f"<table:table-cell {kind}><text:p>{escape(str(cell))}</text:p></table:table-cell>"
-
-
-def ods(path, sheets):
-    """Write an OpenDocument workbook of sheets with names; a sheet may be the XML of its rows."""
-    spaces = " ".join(f'xmlns:{name}="{OPEN}:{name}:1.0"' for name in ("office", "table", "text"))
-    tables = ""
-    for name, rows in sheets.items():
-        lines = rows
-        if not isinstance(rows, str):
-            lines = "".join(
-                f"<table:table-row>{''.join(map(ods_cell, row))}</table:table-row>" for row in rows
-            )
-        tables += f'<table:table table:name="{name}">{lines}</table:table>'
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
-        book.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-        manifest = f"{OPEN}:manifest:1.0"
-        book.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{manifest}"></m:manifest>')
-        book.writestr(
-            "content.xml",
-            f'<office:document-content {spaces} xmlns:calcext="{CALC}"><office:body>'
-            f"<office:spreadsheet>{tables}</office:spreadsheet></office:body>"
-            "</office:document-content>",
-        )
-    return path
-
-
-# xlsb
-
-
-def seven_bits(number):
-    """A number, seven bits in each byte."""
-    if number > 0x7F:
-        return bytes([number & 0x7F | 0x80]) + seven_bits(number >> 7)
-    return bytes([number])
-
-
-def record(kind, data=b""):
-    """A record of xlsb."""
-    return seven_bits(kind) + seven_bits(len(data)) + data
-
-
-def wide(text):
-    return struct.pack("<I", len(text)) + text.encode("utf-16-le")
-
-
-def xlsb_cell(r, c, cell, formula=False):
-    """A row and a cell in it."""
-    head = struct.pack("<II", c, 0)
-    if isinstance(cell, int):
-        content = record(5, head + struct.pack("<d", cell))
-    elif is_error(cell):
-        content = record(11 if formula else 3, head + bytes([CODES[cell]]) + bytes(8 * formula))
-    else:
-        content = record(6, head + wide(cell))
-    return record(0, struct.pack("<IIHHB", r, 0, 0, 0, 0)) + content
-
-
-def xlsb(path, sheets, formula=False, strings=()):
-    """Write an xlsb workbook of sheets with names; a sheet may be its records."""
-    book_data = record(131) + record(143)
-    related = ""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
-        for i, (name, rows) in enumerate(sheets.items(), 1):
-            book_data += record(156, struct.pack("<II", 0, i) + wide(f"rId{i}") + wide(name))
-            related += link(i, "worksheet", f"worksheets/sheet{i}.bin")
-            cells = rows
-            if not isinstance(rows, bytes):
-                cells = b"".join(xlsb_cell(*each, formula) for each in placed(rows))
-            sheet = record(129) + record(148, bytes(16)) + record(145) + cells
-            book.writestr(f"xl/worksheets/sheet{i}.bin", sheet + record(146) + record(130))
-        if strings:
-            related += link("S", "sharedStrings", "sharedStrings.bin")
-            texts = b"".join(record(19, b"\0" + wide(text)) for text in strings)
-            size = struct.pack("<II", len(strings), len(strings))
-            book.writestr("xl/sharedStrings.bin", record(159, size) + texts + record(160))
-        book.writestr("xl/workbook.bin", book_data + record(144) + record(132))
-        book.writestr("xl/_rels/workbook.bin.rels", links(related))
-        book.writestr("_rels/.rels", links(link(1, "officeDocument", "xl/workbook.bin")))
-        book.writestr(
-            "[Content_Types].xml",
-            f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="bin" '
-            'ContentType="application/vnd.ms-excel.sheet.binary.macroEnabled.main"/></Types>',
-        )
-    return path
-
-
 # xls
 
 
@@ -240,8 +136,9 @@ def xls_stream(sheets, formula=False, extra=b""):
     return begin + listed + biff(0x0A) + b"".join(parts)
 
 
-def compound(streams, size=512):
+def compound(streams):
     """A compound file of named streams; short ones are in the small sectors."""
+    size = 512
     free, end, table = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
     small, small_next, sectors, following = b"", [], [], []
 
@@ -266,8 +163,14 @@ def compound(streams, size=512):
     directory = store(
         b"".join(
             name.encode("utf-16-le").ljust(64, b"\0")
-            + struct.pack("<HB49xIQ", 2 * len(name) + 2, kind, start, length)
-            for name, kind, start, length in entries
+            + struct.pack("<HBx3I36x", 2 * len(name) + 2, kind, free, after, child)
+            + struct.pack("<IQ", start, length)
+            for (name, kind, start, length), after, child in zip(
+                entries,
+                [free, *range(2, len(entries)), free],  # each stream is left of none
+                [1] + [free] * (len(entries) - 1),  # the root is above the first
+                strict=True,
+            )
         )
     )
     tables = next(t for t in count(1) if t * size // 4 >= len(sectors) + t)
@@ -276,20 +179,16 @@ def compound(streams, size=512):
     following += [free] * (tables * size // 4 - len(following))
     assert tables <= 109
     listed = [*range(first, first + tables), *[free] * (109 - tables)]
-    shift = size.bit_length() - 1
     header = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(16)
-    header += struct.pack("<5H6x", 0x3E, 3 if size == 512 else 4, 0xFFFE, shift, 6)
-    many = 0 if size == 512 else -(-128 * len(entries) // size)
-    header += struct.pack("<9I", many, tables, directory, 0, 4096, small_table, 1, end, 0)
+    header += struct.pack("<5H6x", 0x3E, 3, 0xFFFE, 9, 6)
+    header += struct.pack("<9I", 0, tables, directory, 0, 4096, small_table, 1, end, 0)
     header += struct.pack("<109I", *listed)
-    return b"".join(
-        [header.ljust(size, b"\0"), *sectors, struct.pack(f"<{len(following)}I", *following)]
-    )
+    return b"".join([header, *sectors, struct.pack(f"<{len(following)}I", *following)])
 
 
-def xls(path, sheets, formula=False, extra=b"", **options):
+def xls(path, sheets, formula=False, extra=b""):
     """Write an xls workbook of sheets with names; a sheet may be its records."""
-    path.write_bytes(compound({"Workbook": xls_stream(sheets, formula, extra)}, **options))
+    path.write_bytes(compound({"Workbook": xls_stream(sheets, formula, extra)}))
     return path
 
 

@@ -1,48 +1,31 @@
 """Rows of cells, from CSV, TSV and spreadsheets, and the values of cells."""
 
 import csv
-import importlib
-import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._progress import Progress
-from fedrank.data._sheets import survey
+from fedrank.data._sheets import SHEETS, Workbook, load_rows
 from fedrank.data._text import PathLike, fail, open_text, shown_name
-from fedrank.exceptions import InputError, MissingExtraError
+from fedrank.exceptions import InputError
 from fedrank.rankings.source import Note
 
 Row: TypeAlias = tuple[int | None, list[Any]]
 """A line number, from 1 (None in Parquet), and its cells."""
 
 SEPARATOR_LINE = re.compile(r'"?sep=([\t,;|])"?', re.I)
-SURVEY_PARTS = {".xls": 0.85, ".xlsx": 0.45, ".xlsm": 0.45, ".xlsb": 0.9, ".ods": 2.1}
-"""Time of surveying a workbook, if that of using its rows is 1."""
-LOAD_PART = 0.3  # time of loading its sheets
-ROW_UNITS = 100  # time of using its rows, if that of the text of a CSV file is `PARSE_UNITS`
-SHEETS = tuple(SURVEY_PARTS)
+LOAD_UNITS = 150  # time of loading a workbook, if that of the text of a CSV file is `PARSE_UNITS`
+ROW_UNITS = 100  # time of using its rows
 PARQUET = (".parquet", ".pq")
 SEPARATORS = "\t,;"
 MAX_SHOWN_CHARS = 80  # characters of a line that an error message shows
-
-
-def need(module: str, purpose: str, otherwise: str = "") -> Any:
-    """Import a library of the extra ``data``, or say how to install it, or what else to do."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        library = module.replace("_", "-")
-        alternative = f"; or {otherwise}" if otherwise else ""
-        raise MissingExtraError(
-            f"{purpose} needs {library}: pip install 'fedrank[data]'{alternative}"
-        ) from None
 
 
 @contextmanager
@@ -50,7 +33,10 @@ def table_rows(
     path: PathLike, decimal: str = ".", rest_units: float = 0
 ) -> Iterator[Iterator[Row]]:
     """Yield the rows of a CSV, a TSV or a spreadsheet's first sheet; the first is not blank."""
-    if suffix_of(path) in SHEETS:
+    if isinstance(path, Workbook):
+        with loaded_rows(path, rest_units) as rows:
+            yield text_rows(rows)
+    elif suffix_of(path) in SHEETS:
         with open_sheet(path, Path(path).read_bytes(), rest_units) as rows:
             yield text_rows(rows)
     else:
@@ -268,28 +254,18 @@ def open_sheet(path: PathLike, data: bytes, rest_units: float = 0) -> Iterator[I
 
     ``rest_units`` is as in `open_text`.
     """
-    calamine = need("python_calamine", "reading a spreadsheet")
-    rest, survey_part = rest_units / ROW_UNITS, SURVEY_PARTS.get(suffix_of(path), 1.0)
-    with Progress(f"reading {Path(path).name}", survey_part + LOAD_PART + 1 + rest) as progress:
-        found, data = survey(path, data, lambda part: progress.advance(survey_part * part))
-        rows = load_sheet(path, data, calamine)
-        found.refuse_errors()
-        progress.advance(LOAD_PART)
-        yield counted_rows(rows, progress, rest)
+    with Progress(f"reading {Path(path).name}", LOAD_UNITS + ROW_UNITS + rest_units) as progress:
+        progress.begin(LOAD_UNITS)
+        rows = load_rows(path, data)
+        progress.advance(LOAD_UNITS)
+        yield counted_rows(rows, progress, rest_units)
 
 
-def look_part(path: PathLike) -> float:
-    """Return the time of looking at the first row of a file, if that of reading it is 1.
-
-    Examples
-    --------
-    >>> look_part("votes.ods"), look_part("votes.csv")
-    (0.70..., 0.0)
-    """
-    if suffix_of(path) not in SHEETS:
-        return 0.0
-    ready = SURVEY_PARTS[suffix_of(path)] + LOAD_PART
-    return ready / (ready + 1)
+@contextmanager
+def loaded_rows(book: Workbook, rest_units: float) -> Iterator[Iterator[Row]]:
+    """Yield the rows of a workbook that is loaded, as `open_sheet` does."""
+    with Progress(f"reading {Path(book).name}", ROW_UNITS + rest_units) as progress:
+        yield counted_rows(book.rows, progress, rest_units)
 
 
 def suffix_of(path: PathLike) -> str:
@@ -304,53 +280,12 @@ def suffix_of(path: PathLike) -> str:
 
 
 def counted_rows(rows: list[list[Any]], progress: Progress, rest: float) -> Iterator[Row]:
-    """Yield rows with their numbers, and advance a bar; then the rest of the work begins."""
+    """Yield rows of equal width with their numbers; then the rest of the work begins."""
+    width = max(map(len, rows), default=0)
     for line, row in enumerate(rows, 1):
-        yield line, row
-        progress.advance(1 / len(rows))
+        yield line, row + [""] * (width - len(row))
+        progress.advance(ROW_UNITS / len(rows))
     progress.begin(rest)
-
-
-def load_sheet(path: PathLike, data: bytes, calamine: Any) -> list[list[Any]]:
-    """Return the rows of a workbook's first sheet, which must be the only one with data."""
-    try:
-        book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        listed = [
-            each for each in book.sheets_metadata if each.typ == calamine.SheetTypeEnum.WorkSheet
-        ]
-        first = listed[0].name
-        sheet = book.get_sheet_by_name(first)  # this parses it
-        others = [each.name for each in listed[1:] if has_data(book.get_sheet_by_name(each.name))]
-        full = [first] * has_data(sheet) + others
-        hidden = listed[0].visible != calamine.SheetVisibleEnum.Visible
-        rows: list[list[Any]] = sheet.to_python(skip_empty_area=False)
-    except (calamine.CalamineError, OSError, IndexError) as error:
-        unreadable(path, error)
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":  # of the library; it cannot be imported
-            raise
-        unreadable(path, "it breaks off")
-    problem = None
-    if len(full) > 1:
-        problem = f"{len(full)} sheets contain data: {', '.join(full)}"
-    elif full and full[0] != first:
-        problem = f"the first sheet, {first}, is empty, but {full[0]} contains data"
-    elif full and hidden:
-        problem = f"the first sheet, {first}, is hidden"
-    if problem is not None:
-        remedy = "save the sheet with the rankings as a file of its own"
-        fail(path, None, problem, value=first, remedy=remedy)
-    return rows
-
-
-def unreadable(path: PathLike, reason: object) -> NoReturn:
-    """Refuse a workbook that the library cannot read."""
-    fail(path, None, f"this is not a readable spreadsheet ({reason})")
-
-
-def has_data(sheet: Any) -> bool:
-    """Return whether a sheet has a cell that is not empty."""
-    return any(cell_text(cell) for row in sheet.iter_rows() for cell in row)
 
 
 def cell_text(cell: object) -> str:
@@ -377,7 +312,8 @@ def numbers(path: PathLike, line: int | None, cells: Sequence[Any]) -> NDArray[n
     """Return cells as finite numbers."""
     try:
         values = np.array(cells, dtype=np.float64)
-        if np.isfinite(values).all():
+        grouped = any("_" in cell for cell in cells if isinstance(cell, str))  # such as 1_000
+        if np.isfinite(values).all() and not grouped:
             return values
     except ValueError:
         pass
@@ -397,11 +333,11 @@ def is_number(cell: str) -> bool:
 
     Examples
     --------
-    >>> is_number("1e3"), is_number("NA"), is_number("nan")
-    (True, False, False)
+    >>> is_number("1e3"), is_number("NA"), is_number("nan"), is_number("1_000")
+    (True, False, False, False)
     """
     try:
-        return bool(np.isfinite(np.float64(cell)))
+        return bool(np.isfinite(np.float64(cell))) and "_" not in cell
     except ValueError:
         return False
 

@@ -12,9 +12,10 @@ from fedrank._progress import show as show_progress
 from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
-from fedrank.data._cells import PARQUET, SHEETS, is_comment, look_part, table_rows
+from fedrank.data._cells import LOAD_UNITS, PARQUET, ROW_UNITS, is_comment, suffix_of, table_rows
 from fedrank.data._grid import Choices, number, show
 from fedrank.data._options import TABLES, USERS, Declared, layout_of
+from fedrank.data._sheets import SHEETS, Workbook
 from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
 from fedrank.data.ballots import NTH_CHOICE, choice_columns, read_ballots
 from fedrank.data.blt import BLT_HEAD
@@ -144,13 +145,16 @@ def read(
     layout = layout_of(layout, options)
     declared = Declared(layout, best, id_columns, items_in, header, decimal)  # type: ignore[arg-type]
     watched = show_progress(as_bool("progress", progress))
-    # It is opened twice: to find the layout, and to read.
-    look = look_part(path) if declared.layout is None else 0.0
-    bar = Progress(f"reading {Path(path).name}", look + 1)
+    # It is opened twice, to find the layout and to read; a workbook is loaded before, once.
+    load = LOAD_UNITS / ROW_UNITS if suffix_of(path) in SHEETS else 0
+    bar = Progress(f"reading {Path(path).name}", load + 1)
     with watched, rereadable(path) as file, bar:
-        bar.begin(look)
+        bar.begin(load)
+        if load:
+            file = Workbook(file)  # noqa: PLW2901
+        bar.advance(load)
+        bar.begin(0)
         found = declared.layout or recognised(file, path)
-        bar.advance(look)
         bar.begin(1)
         if found in (*TABLES, "table"):
             try:

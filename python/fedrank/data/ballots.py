@@ -15,7 +15,6 @@ from fedrank._validation import few
 from fedrank._words import word_set
 from fedrank.data._blocks import Ballots
 from fedrank.data._cells import (
-    SHEETS,
     Row,
     cell_text,
     csv_rows,
@@ -25,6 +24,7 @@ from fedrank.data._cells import (
     table_rows,
 )
 from fedrank.data._grid import MISSING
+from fedrank.data._sheets import SHEETS
 from fedrank.data._text import PathLike, fail, first_line, numbered, open_text, shown_name
 from fedrank.data.blt import BLT_HEAD, read_blt
 from fedrank.exceptions import InputError, Remedy
