@@ -17,6 +17,8 @@ import fedrank as fr
 from fedrank import _core, _progress
 from fedrank._progress import Progress, show
 from fedrank._text import width_of
+from fedrank.data import _survey
+from helpers import workbooks
 from helpers.command import ANSI
 
 
@@ -157,6 +159,20 @@ def test_the_end_of_a_table_is_not_the_end_of_reading_it(terminal, tmp_path):
     shown = [line for line in lines(terminal) if line.startswith("reading votes.csv")]
     parts = [int(line.split("%")[0].split()[-1]) for line in shown]
     assert max(parts[:-1]) < 80 < parts[-1] <= 100
+
+
+@pytest.mark.parametrize(("suffix", "step"), [("xlsx", 25), ("xls", 65)])  # loading is one step
+def test_reading_a_workbook_shows_how_far_it_is(terminal, tmp_path, monkeypatch, suffix, step):
+    monkeypatch.setattr(_survey, "BLOCK_BYTES", 1000)
+    rows = [["a", "b"], *[[1, 2], [2, 1]] * 400]
+    file = getattr(workbooks, suffix)(tmp_path / f"votes.{suffix}", {"v": rows})
+    fr.data.read(file, progress=True)
+    drawn = lines(terminal)
+    assert {line.split(" ━")[0].split(" ─")[0] for line in drawn} == {f"reading votes.{suffix}"}
+    parts = [int(line.split(" %")[0].split()[-1]) for line in drawn]
+    assert parts == sorted(parts)
+    assert parts[-1] > 80
+    assert max(b - a for a, b in pairwise([0, *parts])) < step
 
 
 def test_without_a_total_the_time_is_shown_and_no_estimate(terminal):

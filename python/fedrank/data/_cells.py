@@ -1,10 +1,7 @@
 """Rows of cells, from CSV, TSV and spreadsheets, and the values of cells."""
 
 import csv
-import importlib
-import io
 import re
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -14,34 +11,21 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank.data._sheets import check_extent
+from fedrank._progress import Progress
+from fedrank.data._sheets import SHEETS, Workbook, load_rows
 from fedrank.data._text import PathLike, fail, open_text, shown_name
-from fedrank.exceptions import InputError, MissingExtraError
+from fedrank.exceptions import InputError
 from fedrank.rankings.source import Note
 
 Row: TypeAlias = tuple[int | None, list[Any]]
 """A line number, from 1 (None in Parquet), and its cells."""
 
 SEPARATOR_LINE = re.compile(r'"?sep=([\t,;|])"?', re.I)
-ERROR_CELL = re.compile(
-    rb'<c\b(?=[^>]*\bt="e")[^>]*\br="([A-Z]+[0-9]+)"[^>]*>.*?<v>(.*?)</v>', re.S
-)
-SHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
+LOAD_UNITS = 150  # time of loading a workbook, if that of the text of a CSV file is `PARSE_UNITS`
+ROW_UNITS = 100  # time of using its rows
 PARQUET = (".parquet", ".pq")
 SEPARATORS = "\t,;"
 MAX_SHOWN_CHARS = 80  # characters of a line that an error message shows
-
-
-def need(module: str, purpose: str, otherwise: str = "") -> Any:
-    """Import a library of the extra ``data``, or say how to install it, or what else to do."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        library = module.replace("_", "-")
-        alternative = f"; or {otherwise}" if otherwise else ""
-        raise MissingExtraError(
-            f"{purpose} needs {library}: pip install 'fedrank[data]'{alternative}"
-        ) from None
 
 
 @contextmanager
@@ -49,8 +33,12 @@ def table_rows(
     path: PathLike, decimal: str = ".", rest_units: float = 0
 ) -> Iterator[Iterator[Row]]:
     """Yield the rows of a CSV, a TSV or a spreadsheet's first sheet; the first is not blank."""
-    if Path(path).suffix.lower() in SHEETS:
-        yield sheet_rows(path, Path(path).read_bytes())
+    if isinstance(path, Workbook):
+        with loaded_rows(path, rest_units) as rows:
+            yield text_rows(rows)
+    elif suffix_of(path) in SHEETS:
+        with open_sheet(path, Path(path).read_bytes(), rest_units) as rows:
+            yield text_rows(rows)
     else:
         with open_text(path, rest_units) as lines:
             yield csv_rows(path, lines, decimal)
@@ -102,7 +90,7 @@ def comma_separated(path: PathLike) -> bool:
     >>> comma_separated("tests/samples/ranks.csv"), comma_separated("tests/samples/scores.tsv")
     (True, False)
     """
-    if Path(path).suffix.lower() in (*SHEETS, *PARQUET):
+    if suffix_of(path) in (*SHEETS, *PARQUET):
         return False
     with open_text(path) as lines:
         return Uncommented(path, lines, SEPARATORS).separator == ","
@@ -207,13 +195,13 @@ def is_comment(line: str) -> bool:
     return line.lstrip().startswith("#")
 
 
-def sheet_rows(path: PathLike, data: bytes) -> Iterator[Row]:
-    """Yield the rows of a workbook's first sheet as text; whole numbers without a point.
+def text_rows(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the rows of a sheet as text; whole numbers have no point.
 
-    Blank rows between others are yielded too, so that they can be counted.
+    The first is not blank. Blank rows between others are yielded too, so that they can be counted.
     """
     blank: list[Row] | None = None
-    for line, row in raw_rows(path, data):
+    for line, row in rows:
         cells = [cell_text(cell) for cell in row]
         if any(cells):
             yield from blank or ()
@@ -260,53 +248,44 @@ class Filled(Iterator[Row]):
         return Note(self.blank, "blank row", "{} left out")
 
 
-def raw_rows(path: PathLike, data: bytes) -> Iterator[Row]:
-    """Yield the rows of a workbook's first sheet, with the types of the cells."""
-    calamine = need("python_calamine", "reading a spreadsheet")
-    check_extent(path, data)
-    try:
-        book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
-        full = [name for name in book.sheet_names if has_data(book.get_sheet_by_name(name))]
-        hidden = book.sheets_metadata[0].visible != calamine.SheetVisibleEnum.Visible
-    except (calamine.CalamineError, OSError) as error:
-        fail(path, None, f"this is not a readable spreadsheet ({error})")
-    first = book.sheet_names[0]
-    problem = None
-    if len(full) > 1:
-        problem = f"{len(full)} sheets contain data: {', '.join(full)}"
-    elif full and full[0] != first:
-        problem = f"the first sheet, {first}, is empty, but {full[0]} contains data"
-    elif full and hidden:
-        problem = f"the first sheet, {first}, is hidden"
-    if problem is not None:
-        remedy = "save the sheet with the rankings as a file of its own"
-        fail(path, None, problem, value=first, remedy=remedy)
-    refuse_error_cells(path, data)
-    yield from enumerate(rows, 1)
+@contextmanager
+def open_sheet(path: PathLike, data: bytes, rest_units: float = 0) -> Iterator[Iterator[Row]]:
+    """Yield the rows of a workbook's first sheet, with the types of the cells.
+
+    ``rest_units`` is as in `open_text`.
+    """
+    with Progress(f"reading {Path(path).name}", LOAD_UNITS + ROW_UNITS + rest_units) as progress:
+        progress.begin(LOAD_UNITS)
+        rows = load_rows(path, data)
+        progress.advance(LOAD_UNITS)
+        yield counted_rows(rows, progress, rest_units)
 
 
-def has_data(sheet: Any) -> bool:
-    """Return whether a sheet has a cell that is not empty."""
-    return any(cell_text(cell) for row in sheet.to_python() for cell in row)
+@contextmanager
+def loaded_rows(book: Workbook, rest_units: float) -> Iterator[Iterator[Row]]:
+    """Yield the rows of a workbook that is loaded, as `open_sheet` does."""
+    with Progress(f"reading {Path(book).name}", ROW_UNITS + rest_units) as progress:
+        yield counted_rows(book.rows, progress, rest_units)
 
 
-def refuse_error_cells(path: PathLike, data: bytes) -> None:
-    """Refuse a workbook with a cell such as ``#DIV/0!``, which would look empty."""
-    if not zipfile.is_zipfile(io.BytesIO(data)):  # an old binary workbook
-        return
-    with zipfile.ZipFile(io.BytesIO(data)) as book:
-        for name in book.namelist():
-            found = name.startswith("xl/worksheets/") and ERROR_CELL.search(book.read(name))
-            if found:
-                cell, error = (part.decode(errors="replace") for part in found.groups())
-                fail(
-                    path,
-                    None,
-                    f"cell {cell} contains the error {error}",
-                    value=error,
-                    remedy="correct its formula, or leave the cell empty",
-                )
+def suffix_of(path: PathLike) -> str:
+    """Return the end of a file's name, in small letters.
+
+    Examples
+    --------
+    >>> suffix_of("Votes.XLSX")
+    '.xlsx'
+    """
+    return Path(path).suffix.lower()
+
+
+def counted_rows(rows: list[list[Any]], progress: Progress, rest: float) -> Iterator[Row]:
+    """Yield rows of equal width with their numbers; then the rest of the work begins."""
+    width = max(map(len, rows), default=0)
+    for line, row in enumerate(rows, 1):
+        yield line, row + [""] * (width - len(row))
+        progress.advance(ROW_UNITS / len(rows))
+    progress.begin(rest)
 
 
 def cell_text(cell: object) -> str:
@@ -333,7 +312,8 @@ def numbers(path: PathLike, line: int | None, cells: Sequence[Any]) -> NDArray[n
     """Return cells as finite numbers."""
     try:
         values = np.array(cells, dtype=np.float64)
-        if np.isfinite(values).all():
+        grouped = any("_" in cell for cell in cells if isinstance(cell, str))  # such as 1_000
+        if np.isfinite(values).all() and not grouped:
             return values
     except ValueError:
         pass
@@ -353,11 +333,11 @@ def is_number(cell: str) -> bool:
 
     Examples
     --------
-    >>> is_number("1e3"), is_number("NA"), is_number("nan")
-    (True, False, False)
+    >>> is_number("1e3"), is_number("NA"), is_number("nan"), is_number("1_000")
+    (True, False, False, False)
     """
     try:
-        return bool(np.isfinite(np.float64(cell)))
+        return bool(np.isfinite(np.float64(cell))) and "_" not in cell
     except ValueError:
         return False
 

@@ -22,6 +22,7 @@ from fedrank.exceptions import InputError
 PathLike: TypeAlias = str | os.PathLike[str]
 
 BLOCK_BYTES = 1 << 18  # bytes read at a time
+UNREAD = (".xlsb", ".ods")  # workbooks that nothing here reads
 PARSE_UNITS = 20  # time of parsing a byte, if that of finding the encoding is 1
 
 
@@ -121,6 +122,9 @@ def open_text(path: PathLike, rest_units: float = 0) -> Iterator[Iterator[str]]:
     ...     list(lines)[4]
     '# ALTERNATIVE NAME 1: Zoë\n'
     """
+    if Path(path).suffix.lower() in UNREAD:
+        remedy = "save it as .xlsx or .csv"
+        fail(path, None, "xlsb and ods workbooks are not read", remedy=remedy)
     with Path(path).open("rb", buffering=0) as opened:
         # A pipe can only be read once.
         raw = opened if opened.seekable() else io.BytesIO(opened.read())

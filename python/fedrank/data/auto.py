@@ -7,13 +7,15 @@ from math import isnan
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
+from fedrank._progress import Progress
 from fedrank._progress import show as show_progress
 from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
-from fedrank.data._cells import PARQUET, SHEETS, csv_rows, is_comment, sheet_rows
+from fedrank.data._cells import LOAD_UNITS, PARQUET, ROW_UNITS, is_comment, suffix_of, table_rows
 from fedrank.data._grid import Choices, cell_number, show
 from fedrank.data._options import TABLES, USERS, Declared, ReadOptions, layout_of
+from fedrank.data._sheets import SHEETS, Workbook
 from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
 from fedrank.data.ballots import NTH_CHOICE, choice_columns, read_ballots
 from fedrank.data.blt import BLT_HEAD
@@ -131,9 +133,17 @@ def read(
     layout = layout_of(layout, options)
     declared = Declared(layout, best, id_columns, items_in, header, decimal)  # type: ignore[arg-type]
     watched = show_progress(as_bool("progress", progress))
-    # It is opened twice: to find the layout, and to read.
-    with watched, rereadable(path) as file:
+    # It is opened twice, to find the layout and to read; a workbook is loaded before, once.
+    load = LOAD_UNITS / ROW_UNITS if suffix_of(path) in SHEETS else 0
+    bar = Progress(f"reading {Path(path).name}", load + 1)
+    with watched, rereadable(path) as file, bar:
+        bar.begin(load)
+        if load:
+            file = Workbook(file)  # noqa: PLW2901
+        bar.advance(load)
+        bar.begin(0)
         found = declared.layout or recognised(file, path)
+        bar.begin(1)
         if found in (*TABLES, "table"):
             try:
                 with tables.open_table(file, decimal) as rows:
@@ -184,15 +194,13 @@ def recognised(file: PathLike, path: PathLike) -> str:
             comments = takewhile(lambda line: not line.strip() or is_comment(line), lines)
             if any(preflib.KEY.match(line.strip()) for line in comments):
                 return "preflib"
-    return "ballots" if choice_columns(header_of(file, suffix)) else "table"
+    return "ballots" if choice_columns(header_of(file)) else "table"
 
 
-def header_of(file: PathLike, suffix: str) -> list[str]:
+def header_of(file: PathLike) -> list[str]:
     """Return the first row of a file, below its comments; empty if there is none."""
-    if suffix in SHEETS:
-        return next(sheet_rows(file, Path(file).read_bytes()), (None, []))[1]
-    with open_text(file) as lines:
-        return next(csv_rows(file, lines), (None, []))[1]
+    with table_rows(file) as rows:
+        return next(rows, (None, []))[1]
 
 
 def expression_choices(file: PathLike, choices: Choices) -> Choices:
@@ -219,7 +227,7 @@ def refuse_numbered(path: PathLike, file: PathLike, rankings: AnyRankings) -> No
     """Refuse numbers under columns such as "rank1", which need not be candidates."""
     if any(isnan(cell_number(str(item))) for item in rankings.items):
         return
-    header = header_of(file, Path(path).suffix.lower())
+    header = header_of(file)
     columns = [header[i] for i in choice_columns(header)]
     if columns and not any(map(NTH_CHOICE.search, columns)):
         raise InputError(

@@ -15,17 +15,17 @@ from fedrank._validation import few
 from fedrank._words import word_set, words_of
 from fedrank.data._blocks import Ballots
 from fedrank.data._cells import (
-    SHEETS,
     Row,
     cell_text,
     csv_rows,
     first_repeat,
     first_row,
     is_number,
-    sheet_rows,
+    table_rows,
 )
 from fedrank.data._grid import MISSING
 from fedrank.data._options import BallotOptions
+from fedrank.data._sheets import SHEETS
 from fedrank.data._text import PathLike, fail, first_line, numbered, open_text, shown_name
 from fedrank.data.blt import BLT_HEAD, read_blt
 from fedrank.exceptions import InputError, Remedy
@@ -136,8 +136,8 @@ def read_into(
     """Read a file of either layout."""
     stop, path = stops(overvote), ballots.path
     if Path(path).suffix.lower() in SHEETS:
-        rows = sheet_rows(path, Path(path).read_bytes())
-        return read_records(ballots, rows, items, choices, stop, keep_blank)
+        with table_rows(path) as rows:
+            return read_records(ballots, rows, items, choices, stop, keep_blank)
     with open_text(path) as text:
         first, lines = first_line(text)
         if not BLT_HEAD.fullmatch(first.strip()):

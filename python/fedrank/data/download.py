@@ -13,7 +13,7 @@ from typing import IO
 from fedrank import _core
 from fedrank._files import whole_file, write_whole
 from fedrank._progress import Progress
-from fedrank.data._cells import need
+from fedrank.data._extras import need
 from fedrank.data._text import PathLike
 from fedrank.data.catalogue import DataSet, File, data_set
 from fedrank.exceptions import InputError, Remedy

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from fedrank.data._blocks import Blocks, by_scores
-from fedrank.data._cells import SHEETS, Row, csv_rows, numbers, raw_rows, table_rows
+from fedrank.data._cells import Row, csv_rows, numbers, open_sheet, table_rows
+from fedrank.data._sheets import SHEETS
 from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.source import Note, Source
@@ -115,7 +116,8 @@ def rating_rows(path: PathLike) -> Iterator[Row]:
     if name.lower().endswith(".csv"):
         yield from csv_rows(path, io.StringIO(data.decode("latin-1")))
     else:
-        yield from raw_rows(path, data)
+        with open_sheet(path, data) as rows:
+            yield from rows
 
 
 def ratings(name: str) -> bool:

@@ -11,7 +11,8 @@ from fedrank._progress import Progress
 from fedrank._random import RNG
 from fedrank._text import noun
 from fedrank._words import are_long
-from fedrank.data._cells import PARQUET, Row, cell_text, comma_separated, need, table_rows
+from fedrank.data._cells import PARQUET, Row, cell_text, comma_separated, table_rows
+from fedrank.data._extras import need
 from fedrank.data._grid import Choices, Grid, load
 from fedrank.data._header import named, with_corner, with_header
 from fedrank.data._long import read_long
