@@ -30,6 +30,7 @@ FLAGS: dict[str | None, str] = {
     Remedy.COMPLETE: "pass --complete, or use --method borda, pivot or kemeny",
     Remedy.REPLACE: "move it away, or pass --replace",
     Remedy.MAX_SAMPLES: "pass a larger --max-samples",
+    Remedy.STATE_MAX_SAMPLES: "pass --max-samples",
     Remedy.COMPLETE_CLIENTS: "pass --complete, or use --method borda or kemeny",
     Remedy.COMPLETE_ONLY: "pass --complete",
     Remedy.INSECURE: "add clients, or pass --no-secure",

@@ -115,7 +115,8 @@ def plan(
     n, clients : int
         Number of items, and of clients.
     phi : float
-        Expected dispersion of the rankings; also the quantizer's, unless ``options`` has one.
+        Expected dispersion of the rankings; also that of the paper's quantizers (Lehmer, and
+        Borda with ``send="centroids"``), unless ``options`` has one.
     delta : float
         Allowed chance of not recovering the center, at least 0.0001.
     rng : None, int or numpy.random.Generator
@@ -277,7 +278,8 @@ def maker(
     unknown = set(options) - set(inspect.signature(make).parameters)
     if unknown:
         raise ValueError(f"{method} has no option {min(unknown)!r}")
-    given = {"phi": phi, **options}
+    centroids = method == "lehmer" or options.get("send") == "centroids"
+    given = {"phi": phi, **options} if centroids else options
     return lambda samples: make(n, clients, **{"max_samples": samples, **given}), given.get(
         "max_samples"
     )

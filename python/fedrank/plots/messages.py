@@ -149,7 +149,7 @@ def describe(sender: Sender) -> str:
     name = scheme.kind.capitalize()
     if isinstance(scheme, Lehmer):
         name = f"Lehmer, I = {scheme.low_bits}"
-    elif isinstance(scheme, Borda) and not scheme.quantize:
+    elif isinstance(scheme, Borda) and scheme.send == "sums":
         name = "Borda, exact sums"
     elif isinstance(scheme, Refine):
         name = f"Refine, w = {scheme.window}"

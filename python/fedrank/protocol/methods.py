@@ -22,12 +22,13 @@ from fedrank._validation import as_bool, whole
 from fedrank.consensus import Consensus
 from fedrank.consensus.ties import Searched
 from fedrank.schemes import KINDS, AnyScheme, Borda, Dispersion, Fit, Lehmer, Refine
-from fedrank.schemes.base import MAX_SAMPLES, only_true
+from fedrank.schemes.base import needed_bound, only_true
 
 START, REFINE, DISPERSION = "start", "refine", "dispersion"
 """The stages that a round can be of."""
 
 DEFAULT_WINDOW = 8  # places apart up to which `Kemeny` asks for margins
+START_LEVELS = 8  # steps per place of the weighted means that `Kemeny` begins with
 DEFAULT_ROUNDS = 1  # rounds of refinement of `Kemeny`, at most
 
 
@@ -44,8 +45,8 @@ class Kemeny(Frozen):
     clients : int
         Most clients that take part.
     start : Borda, optional
-        The scheme of the first round; by default ``Borda(n, clients)`` with the same
-        ``max_samples`` and ``partial``.
+        The scheme of the first round; by default ``Borda(n, clients, send="weighted", levels=8)``
+        with the same ``max_samples`` and ``partial``: it counts rankings, as margins do.
     window : int
         How many places apart items may be for their margin to be asked for.
     rounds : int
@@ -80,7 +81,13 @@ class Kemeny(Frozen):
         self.clients = whole("clients", clients)
         self.partial = as_bool("partial", partial)
         if start is None:
-            start = Borda(self.n, self.clients, max_samples=max_samples, partial=self.partial)
+            # Margins count rankings, so the start does; majorities count clients.
+            sent: dict[str, Any] = (
+                {"send": "means"} if majority else {"send": "weighted", "levels": START_LEVELS}
+            )
+            start = Borda(
+                self.n, self.clients, **sent, max_samples=max_samples, partial=self.partial
+            )
         if not isinstance(start, Borda):
             raise ValueError(f"start must be a Borda scheme, not {start!r}")
         if (start.n, start.clients, start.partial) != (self.n, self.clients, self.partial):
@@ -234,10 +241,28 @@ def scheme_of(
     if stage == REFINE and isinstance(method, Kemeny) and 1 <= number <= method.rounds:
         return method.refine(orders)
     if stage == DISPERSION and fit_phi and number > 0:
-        first = method.start if isinstance(method, Kemeny) else method
-        bound = first.max_samples or MAX_SAMPLES
+        bound = bound_of(method, fit_phi)
+        assert bound is not None, "a study that fits phi has a bound"
         return Dispersion(ranks_of(orders[-1]), method.clients, max_samples=bound)
     raise ValueError(f"this study has no round {number} of stage {stage!r}")
+
+
+def bound_of(method: Method, fit_phi: bool = False) -> int | None:
+    """Tell the most rankings that a client may hold in all rounds of a study; None for no bound.
+
+    Raises
+    ------
+    ValueError
+        If there is none, and ``fit_phi`` needs one.
+
+    Examples
+    --------
+    >>> bound_of(Kemeny(5, 3, max_samples=63)), bound_of(Borda(5, 3))
+    (63, None)
+    """
+    bounds = [method.max_samples, method.start.max_samples if isinstance(method, Kemeny) else None]
+    bound = min((each for each in bounds if each is not None), default=None)
+    return needed_bound(bound, "distances (fit_phi)") if fit_phi else bound
 
 
 def next_stage(method: Method, number: int) -> str:

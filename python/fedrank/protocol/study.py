@@ -14,6 +14,7 @@ from fedrank._validation import as_bool, as_list, check_items, plural, whole
 from fedrank.exceptions import InputError
 from fedrank.protocol.methods import (
     Method,
+    bound_of,
     check_method,
     method_from_json,
     method_json,
@@ -115,6 +116,7 @@ class Study(Frozen):
         self.fit_phi = as_bool("fit_phi", fit_phi)
         if self.fit_phi and method.partial:
             raise ValueError("fit_phi needs complete rankings: the Mallows model has no ties")
+        bound_of(method, self.fit_phi)
         try:
             text = self.to_json().encode()
         except UnicodeEncodeError:

@@ -11,7 +11,13 @@ from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, as_list, check_ties, whole
 from fedrank.consensus import Consensus
 from fedrank.consensus.ties import Searched
-from fedrank.schemes.base import MAX_SAMPLES, ConsensusScheme, as_message, as_ranking, only_true
+from fedrank.schemes.base import (
+    ConsensusScheme,
+    as_message,
+    as_ranking,
+    needed_bound,
+    only_true,
+)
 
 
 class Refine(ConsensusScheme):
@@ -53,7 +59,8 @@ class Refine(ConsensusScheme):
     >>> scheme = Refine([0, 1, 2, 3], clients=3, window=2, max_samples=50)
     >>> scheme.segments
     (Segment(name='margin', entries=5, bits=9),)
-    >>> messages = [scheme.encode([[1, 0, 2, 3], [0, 1, 2, 3]]), scheme.encode([[1, 0, 2, 3]])]
+    >>> rows = [[1, 0, 2, 3], [0, 1, 2, 3]]
+    >>> messages = [scheme.encode(rows, client=0), scheme.encode(rows[:1], client=1)]
     >>> scheme.decode(sum(messages), survivors=2).order
     array([1, 0, 2, 3], dtype=int32)
     """
@@ -81,8 +88,8 @@ class Refine(ConsensusScheme):
         self.breaks_ties = self.majority
         if self.counts and self.majority:
             raise ValueError("counts go with margins: leave out counts or majority")
-        if max_samples is None and not self.majority:
-            max_samples = MAX_SAMPLES
+        if not self.majority:
+            max_samples = needed_bound(max_samples, "margins")
         super().__init__(announced[0].shape[1], clients, max_samples)
         self._announced = np.vstack(announced)
         self._announced.flags.writeable = False
@@ -144,7 +151,7 @@ class Refine(ConsensusScheme):
         --------
         >>> scheme = Refine([0, 1, 2], clients=2, window=2, counts=True, max_samples=9)
         >>> votes = [[0, 2, 1], [0, 2, 1], [0, 1, 2]]
-        >>> found = scheme.decode(scheme.encode(votes), survivors=1)
+        >>> found = scheme.decode(scheme.encode(votes, client=0), survivors=1)
         >>> found.order, found.exact, round(found.objective, 3)
         (array([0, 2, 1], dtype=int32), True, 0.111)
         """

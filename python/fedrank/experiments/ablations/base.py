@@ -151,7 +151,7 @@ def total_of(
     scheme: ConsensusScheme, parts: Clients, rng: np.random.Generator
 ) -> NDArray[np.uint64]:
     """Sum the clients' messages, without masks."""
-    messages = np.array([scheme.encode(part, rng=rng) for part in parts])
+    messages = np.array([scheme.encode(part, client=i, rng=rng) for i, part in enumerate(parts)])
     total: NDArray[np.uint64] = messages.sum(axis=0, dtype=np.uint64)
     return total
 

@@ -33,9 +33,10 @@ def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
     """Try every scheme with all its settings."""
     n, clients, most = parts[0].shape[1], len(parts), max(map(len, parts))
     schemes: list[tuple[str, str, ConsensusScheme]] = [
-        ("Borda", f"phi {phi:g}", Borda(n, clients, phi=phi)) for phi in QUANTIZERS
+        ("Borda", f"phi {phi:g}", Borda(n, clients, send="centroids", phi=phi))
+        for phi in QUANTIZERS
     ]
-    exact = Borda(n, clients, quantize=False, max_samples=most)
+    exact = Borda(n, clients, send="sums", max_samples=most)
     schemes.append(("Borda, exact", "exact", exact))
     schemes += [
         ("Lehmer", f"I {low_bits}", lehmer_scheme(n, clients, low_bits))

@@ -85,12 +85,12 @@ def unequal_trial(
 
 def compare_weights(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
     """Count every client once, by levels or by exact means, or count every ranking once."""
-    levels = Borda(ITEMS, len(parts), phi=PHI)
+    levels = Borda(ITEMS, len(parts), send="centroids", phi=PHI)
     yield Variant({"weight": "client, places"}, summed(levels, parts, rng), levels.message_bits)
     means = np.array([part.mean(axis=0) for part in parts]).sum(axis=0)
     # This is not a message: it is what infinitely many levels would give.
     yield Variant({"weight": "client, means"}, ranked(means.round(9), rng), 0)
-    sums = Borda(ITEMS, len(parts), quantize=False, max_samples=max(map(len, parts)))
+    sums = Borda(ITEMS, len(parts), send="sums", max_samples=max(map(len, parts)))
     yield Variant({"weight": "ranking"}, summed(sums, parts, rng), sums.message_bits)
 
 
