@@ -200,7 +200,7 @@ class Scheme:
         announced: NDArray[np.int32],
         clients: int,
         max_samples: int | None,
-        window: int,
+        window: int | None,
         vote: str,
         partial: bool,
     ) -> Scheme: ...

@@ -13,7 +13,7 @@ from fedrank import (
     kendall_distance,
 )
 from fedrank._random import seed_bytes, stream_rng
-from fedrank.protocol.methods import Course
+from fedrank.protocol.course import Course
 from fedrank.schemes import Refine
 from helpers import realdata, reference
 

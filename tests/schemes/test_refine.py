@@ -51,7 +51,8 @@ def settings(draw):
     ranking = st.permutations(range(n))
     rankings = draw(st.lists(ranking, min_size=1, max_size=5))
     announced = draw(st.lists(ranking, min_size=1, max_size=3))
-    return rankings, announced, draw(st.integers(1, n + 2)), draw(st.booleans())
+    window = draw(st.integers(1, n + 2) | st.just("auto"))
+    return rankings, announced, window, draw(st.booleans())
 
 
 @given(settings(), st.integers(1, 20), st.integers(5, 300))
@@ -105,6 +106,64 @@ def test_a_majority_is_one_bit_and_a_tie_a_coin():
     assert {entry for message in tied for entry in message} == {0, 1}
     # 200 ± 10 by the binomial law.
     assert all(abs(sum(column) - 200) < 50 for column in zip(*tied, strict=True))
+
+
+def test_a_tie_is_decided_by_the_seed_and_the_pair_whatever_order_is_announced():
+    tied, n = [list(range(6)), list(range(6))[::-1]], 6
+    for seed in range(20):
+        first = {}
+        for ranks in permutations(range(n)):
+            if ranks[0] > 1:  # a third of the orders will do
+                continue
+            scheme = Refine(ranks, 3, 2, majority=True)
+            pairs = reference.refine_pairs([ranks], 2)
+            message = scheme.encode(tied, client=0, rng=seed)
+            for (a, b), bit in zip(pairs, message.tolist(), strict=True):
+                ahead = a if bit else b
+                assert first.setdefault(frozenset((a, b)), ahead) == ahead
+        assert len(first) == n * (n - 1) // 2
+
+
+def test_the_window_auto_is_of_neighbours_until_items_move():
+    still = Refine(range(50), 3, max_samples=9)
+    assert (still.window, still.segments[0].entries) == ("auto", 49)
+    # Items 3 and 4 change places: each asks up to three places away. 2 and 3 have the places
+    # 2 and 4 now, so (2, 4) and (3, 5) are new neighbours.
+    ranks = [0, 1, 2, 4, 3, *range(5, 50)]
+    moved = Refine(ranks, 3, max_samples=9, earlier=[range(50)])
+    asked = {(2, 4), (3, 5)} | {(1, 4), (2, 3), (0, 4), (4, 5), (4, 6)}
+    asked |= {(1, 3), (3, 6), (3, 7)}
+    new = {pair for pair in asked if abs(pair[0] - pair[1]) > 1}
+    assert moved.segments[0].entries == len(new)
+    again = Refine(ranks, 3, max_samples=9, earlier=[range(50), ranks])
+    assert again.segments == ()
+
+
+@pytest.mark.parametrize("n", [1500, 3000])
+def test_margins_are_right_where_few_pairs_of_a_distance_are_asked(n):
+    rng = np.random.default_rng(n)
+    rankings = shuffles(rng, 7, n)
+    ranks = np.arange(n)
+    ranks[[3, 403]] = ranks[[403, 3]]  # two items move by 400 places
+    scheme = Refine(ranks, 1, max_samples=7, earlier=[range(n)])
+    pairs = reference_pairs_of_two(n, ranks)
+    assert scheme.segments[0].entries == len(pairs)
+    bits = reference.refine_bits(1, 7)
+    margins = np.array([reference.margin(rankings, a, b) for a, b in pairs])
+    assert scheme.encode(rankings, client=0).tolist() == (margins % 2**bits).tolist()
+
+
+def reference_pairs_of_two(n, ranks):
+    """What is asked after items 3 and 403 changed places, by distance and place."""
+    order = np.argsort(ranks)
+    found = []
+    for apart in range(1, n):
+        for i in range(n - apart):
+            a, b = int(order[i]), int(order[i + apart])
+            near = apart == 1 or ({a, b} & {3, 403} and apart <= 801)
+            if near and abs(a - b) > 1:
+                found.append((a, b))
+    return found
 
 
 # What the server makes of it

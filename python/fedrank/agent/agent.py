@@ -309,7 +309,7 @@ def encode(config: Config, study: Study, round: Round, snapshot: Snapshot) -> ND
     """
     me = config.me(study)
     # A stranger to the roster may preview a study, too.
-    rng = round_rng(snapshot.seed, round.number, 0, 0 if me is None else me)
+    rng = round_rng(snapshot.seed, round.stream, 0, 0 if me is None else me)
     try:
         return round.scheme.encode(snapshot.rankings, client=me, rng=rng)
     except ValueError as error:

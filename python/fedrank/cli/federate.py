@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,13 +16,14 @@ from fedrank.cli._parties import Party, find_dropouts, gather
 from fedrank.consensus import Consensus
 from fedrank.distances import kemeny_score, kendall_distance
 from fedrank.protocol.federate import as_method, least_bound
-from fedrank.protocol.methods import DEFAULT_ROUNDS, DEFAULT_WINDOW, Method
-from fedrank.protocol.result import FederatedConsensus, summary
+from fedrank.protocol.methods import MAX_ROUNDS, Method
+from fedrank.protocol.result import MORE_ROUNDS, FederatedConsensus, summary
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.rankings.partial import AnyRankings, PartialRankings
 from fedrank.schemes import Lehmer
 from fedrank.schemes.borda import DEFAULT_LEVELS, DEFAULT_PHI
 from fedrank.schemes.lehmer import MAX_LOW_BITS
+from fedrank.schemes.refine import AUTO
 
 MAX_SHOWN_CLIENTS = 20  # rows of the table of clients
 
@@ -97,17 +99,18 @@ def federate(
         typer.Option(help='Lehmer: number of low bits sent one-hot, or "paper" (default 0).'),
     ] = None,
     window: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            min=1,
-            help="Kemeny: compare items that are up to this many places apart "
-            f"(default {DEFAULT_WINDOW}).",
+            help="Kemeny: compare items that are up to this many places apart, or auto: begin with "
+            "neighbours, and widen where items move (default auto).",
         ),
     ] = None,
     rounds: Annotated[
         int | None,
         typer.Option(
-            min=1, help=f"Kemeny: largest number of refinement rounds (default {DEFAULT_ROUNDS})."
+            min=1,
+            help="Kemeny: largest number of refinement rounds (default: until nothing moves, at "
+            f"most {MAX_ROUNDS}).",
         ),
     ] = None,
     fit_phi: Annotated[
@@ -184,7 +187,7 @@ def federate(
     parties = gather(files, by, clients, users, how, seed, mixed)
     partial = any(isinstance(party.rankings, PartialRankings) for party in parties)
     options = {"send": send, "levels": levels, "phi": phi}
-    options |= {"low_bits": low_bits, "window": window, "rounds": rounds}
+    options |= {"low_bits": low_bits, "window": as_window(window), "rounds": rounds}
     made = make_method(parties, method, options, max_samples, fit_phi, partial)
     lost = find_dropouts(parties, drop or [])
     result = fedrank.federate(
@@ -229,6 +232,21 @@ def make_method(
     given |= {"partial": partial} if partial else {}
     given |= {"max_samples": max_samples} if max_samples else {}
     return as_method(name.value, data, given, fit_phi)
+
+
+def as_window(text: str | None) -> int | str | None:
+    """Read the text of --window: a number, "auto", or None if it was not given.
+
+    Examples
+    --------
+    >>> as_window("8"), as_window("auto")
+    (8, 'auto')
+    """
+    if text is None or text == AUTO:
+        return text
+    if not (text.isascii() and text.isdigit()) or int(text) == 0:
+        raise ValueError(f"--window must be a whole number of at least 1, or auto, not {text!r}")
+    return int(text)
 
 
 def check_flags(name: MethodName, given: Iterable[str]) -> None:
@@ -324,12 +342,28 @@ def show(
         ("time, all parties", f"{sum(document['seconds'].values()) * 1e3:.0f} ms", ""),
     ]
     if len(document["rounds"]) > 1:
-        rows.append(("rounds", ", ".join(document["rounds"]), ""))
+        rows.append(("rounds", say_rounds(document["rounds"]), ""))
+    if result.converged is not None:
+        rows.append(("converged", "yes" if result.converged else f"no: {MORE_ROUNDS}", ""))
+    if result.exact is not None:
+        rows.append(("proved to be the best", "yes" if result.exact else "no", ""))
     if result.fit is not None:
         rows.append(("phi, fitted", f"{result.fit.phi:.4f} ± {result.fit.standard_error:.2g}", ""))
     if result.note is not None:
         rows.append(("note", result.note, ""))
     output.show("What it gives and costs", ["", "federated", "all in one place"], rows)
+
+
+def say_rounds(stages: Sequence[str]) -> str:
+    """Say how many rounds of which stage there were, in turn.
+
+    Examples
+    --------
+    >>> say_rounds(["start", "refine", "refine"])
+    'start, 2 × refine'
+    """
+    runs = [(stage, len(list(same))) for stage, same in groupby(stages)]
+    return ", ".join(stage if count == 1 else f"{count} × {stage}" for stage, count in runs)
 
 
 def show_clients(clients: Sequence[dict[str, Any]]) -> None:

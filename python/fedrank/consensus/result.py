@@ -50,7 +50,8 @@ class Consensus:
         Whether it is proven to minimise the distance of the method (footrule, kemeny); None
         for methods that minimise no distance.
     objective : float or None
-        Its `kemeny_score`, if the method computes it.
+        Its `kemeny_score`, if the method computes it. A refinement knows it only where all pairs
+        of items are known, or phi is fitted: it may prove an order to be the best without.
     lower_bound : float or None
         A lower bound of the `kemeny_score` of any ranking, if the method computes one.
     decided_by : {"random", "index", "order"}
@@ -61,6 +62,10 @@ class Consensus:
         random (``"search"`` of a kemeny consensus too large to be solved exactly, ``"pivots"``,
         or ``"start"``, the order that a refinement began with), the first such position, and the
         position after the last.
+    converged : bool or None
+        Of a federated kemeny consensus, whether another round could not change it: nothing moved
+        in the last one, every pair that is near was asked, or it is proved to be the best. False
+        if the rounds were spent, or ended, before. None for other methods.
     source : object or None
         What was read, if the rankings say so; ``str(source)`` is one line.
 
@@ -87,6 +92,7 @@ class Consensus:
     lower_bound: float | None = None
     decided_by: str = "random"
     searched: Searched | None = None
+    converged: bool | None = None
     source: object | None = field(default=None, compare=False)
     tied_runs: NDArray[np.int32] | None = field(default=None, compare=False)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fedrank._random import RNG, round_rng, seed_bytes
 from fedrank._validation import as_bool, plural, whole
 from fedrank.exceptions import ProtocolError, Remedy, RunFailedError
-from fedrank.protocol.methods import Course
+from fedrank.protocol.course import Course
 from fedrank.protocol.plain import PlainServer
 from fedrank.protocol.record import Begin, Record
 from fedrank.protocol.result import FederatedConsensus, RoundResult, client_ids

@@ -57,8 +57,8 @@ def federate(
         that is given, or the method's, arrays are read as such.
     method : Borda, Lehmer, Kemeny, schemes.Refine, "borda", "lehmer" or "kemeny"
         Which rounds are run, and what is sent; a name stands for that method with ``options``.
-        ``"kemeny"`` is Borda, then refinements around its consensus, until nothing moves or the
-        rounds are spent. No pair is asked for twice. If other clients survive a later round than
+        ``"kemeny"`` is Borda, then refinements around its consensus, until nothing moves or
+        ``rounds`` are spent: ``converged`` tells. No pair is asked for twice. If other clients survive a later round than
         the first, that round is not opened, since the difference could show one client's message;
         the consensus is then the last one, and ``note`` says so.
     secure : bool
@@ -84,8 +84,8 @@ def federate(
     progress : bool
         Whether to draw a progress bar on standard error, from two seconds on.
     **options
-        Parameters of the method, if it is given by name. For ``"kemeny"``: ``window`` (8),
-        ``rounds`` of refinement at most (1), ``counts``, ``majority`` and ``max_samples`` of
+        Parameters of the method, if it is given by name. For ``"kemeny"``: ``window`` ("auto"),
+        ``rounds`` of refinement at most (no limit), ``counts``, ``majority`` and ``max_samples`` of
         `schemes.Refine`, ``send``, ``levels`` and ``phi`` of `Borda`, and ``partial`` of both. Where a
         method needs ``max_samples`` and it is not given, it is the least ``2^k - 1`` that is enough.
 
@@ -384,7 +384,7 @@ def check_dropouts(
     numbers = {client: number for number, client in enumerate(clients)}
     numbers |= {name: number for number, name in enumerate(study.roster)}
     method = study.method
-    last = (method.rounds if isinstance(method, Kemeny) else 0) + study.fit_phi
+    last = (method.most_rounds if isinstance(method, Kemeny) else 0) + study.fit_phi
     if isinstance(dropouts, Mapping):
         lost = dict(dropouts)
     else:

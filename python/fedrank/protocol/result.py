@@ -17,6 +17,8 @@ from fedrank.protocol.methods import DISPERSION
 from fedrank.protocol.study import Round, Study
 from fedrank.schemes import AnyScheme, Fit
 
+MORE_ROUNDS = "more rounds may change it"  # what is said of a result that has not converged
+
 Client: TypeAlias = int | str
 """A client in a result: its name, or its number if the study's roster has no names."""
 
@@ -182,6 +184,8 @@ class FederatedConsensus(Consensus):
         """Say who took part and what it cost, in one line."""
         how = "secure" if self.secure else "in the clear"
         rounds = f" in {len(self.rounds)} rounds" if len(self.rounds) > 1 else ""
+        if self.converged is not None:
+            rounds += ", converged" if self.converged else f", not converged: {MORE_ROUNDS}"
         return (
             f"{len(self.survivors)} of {len(self.study.roster)} clients, {how}, "
             f"at most {int(self.bytes_up.max())} bytes sent per client{rounds}"
@@ -247,4 +251,5 @@ def summary(result: FederatedConsensus) -> dict[str, Any]:
         "note": result.note,
         "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
         "exact": result.exact,
+        "converged": result.converged,
     } | tie_facts(result)

@@ -11,6 +11,7 @@ from fedrank._random import RNG, seed_bytes
 from fedrank._validation import as_bool, as_list, check_ties, whole
 from fedrank.consensus import Consensus
 from fedrank.consensus.ties import Searched
+from fedrank.exceptions import InputError
 from fedrank.schemes.base import (
     ConsensusScheme,
     as_message,
@@ -20,12 +21,30 @@ from fedrank.schemes.base import (
 )
 
 
+AUTO = "auto"
+"""The window that widens where items move."""
+
+
+def as_window(window: int | str) -> int | str:
+    """Check a number of places, or "auto".
+
+    Examples
+    --------
+    >>> as_window("auto"), as_window(8)
+    ('auto', 8)
+    """
+    if isinstance(window, str) and window != AUTO:
+        raise InputError(
+            f'window must be a whole number of at least 1, or "auto", not {window!r}', value=window
+        )
+    return window if isinstance(window, str) else whole("window", window)
+
+
 class Refine(ConsensusScheme):
     """Refinement of an announced consensus towards Kemeny's (M14).
 
-    A client sends, for every two items at most ``window`` places apart in the announced
-    ranking, its margin: how many of its rankings put the first before the second, less the
-    reverse. The server moves items past each other as long as that brings the ranking nearer
+    A client sends, for every two items that are near in the announced ranking, its margin: how
+    many of its rankings put the first before the second, less the reverse. The server moves items past each other as long as that brings the ranking nearer
     to the clients' rankings; items whose margin it does not know keep their order.
 
     Parameters
@@ -34,22 +53,25 @@ class Refine(ConsensusScheme):
         The announced ranking, or a `Consensus`.
     clients : int
         Most clients that take part.
-    window : int
-        How many places apart items may be for their margin to be sent.
+    window : int or "auto"
+        How many places apart items may be for their margin to be sent. ``"auto"`` is 1 in the
+        first round. In later ones it is ``1 + 2 d`` for an item that is ``d`` places from where
+        the ranking announced before had it; of two items the larger window counts. So it follows
+        from the announced rankings alone.
     counts : bool
         Whether to send the number of rankings too. The objective (if all pairs are known) and
         a proof of optimality (if not all are) need it; without it the number stays hidden but
         for its parity and a lower bound.
     majority : bool
         Whether to send one bit per pair instead: which item most of the client's rankings
-        put first, ties broken at random. The message is shorter and hides the number of
-        rankings, but improves the consensus less.
-    max_samples : int, optional
-        Most rankings that a client may hold; 65,535 by default. It bounds the margins, so a
-        lower one makes messages shorter. Not needed with ``majority``.
+        put first, ties broken at random (by the seed and the two items only, whatever the ranking
+        is). The message is shorter and hides the number of rankings, but improves the consensus
+        less.
+    max_samples : int
+        Most rankings that a client may hold. It bounds the margins, so a lower one makes messages
+        shorter. Not needed with ``majority``.
     earlier : sequence of array_like of int, each of shape (n,)
-        Rankings that were announced before, with the same window, in turn: pairs asked then
-        are not asked again.
+        Rankings that were announced before, in turn: pairs asked then are not asked again.
     partial : bool
         Whether to take `PartialRankings`: a pair that one ties, or leaves out, adds 0 to the
         margin. Margins then tell nothing of the parity of the number of rankings.
@@ -71,7 +93,7 @@ class Refine(ConsensusScheme):
         self,
         ranks: ArrayLike,
         clients: int,
-        window: int,
+        window: int | str = AUTO,
         *,
         counts: bool = False,
         majority: bool = False,
@@ -82,7 +104,7 @@ class Refine(ConsensusScheme):
         announced = [as_ranking(each) for each in [*as_list(earlier, "earlier"), ranks]]
         if len({each.shape for each in announced}) > 1:
             raise ValueError("the rankings announced earlier must be of the same items")
-        self.window = whole("window", window)
+        self.window = as_window(window)
         self.counts, self.majority = as_bool("counts", counts), as_bool("majority", majority)
         self.partial = as_bool("partial", partial)
         self.breaks_ties = self.majority
@@ -95,7 +117,12 @@ class Refine(ConsensusScheme):
         self._announced.flags.writeable = False
         vote = "counted" if self.counts else "majority" if self.majority else "margins"
         self._core_scheme = _core.Scheme.refine(
-            self._announced, self.clients, self.max_samples, self.window, vote, self.partial
+            self._announced,
+            self.clients,
+            self.max_samples,
+            None if isinstance(self.window, str) else self.window,
+            vote,
+            self.partial,
         )
         self._freeze()
 
@@ -188,7 +215,7 @@ class Refine(ConsensusScheme):
 
     def __repr__(self) -> str:
         return (
-            f"Refine(<{self.n} items>, clients={self.clients}, window={self.window}, "
+            f"Refine(<{self.n} items>, clients={self.clients}, window={self.window!r}, "
             f"counts={self.counts}, majority={self.majority}, max_samples={self.max_samples}, "
             f"earlier=<{len(self.earlier)}>{', partial=True' if self.partial else ''})"
         )

@@ -3,7 +3,7 @@
 use fedrank_core::Interrupt;
 use fedrank_core::mallows::Phi;
 use fedrank_core::scheme::lehmer::{self, Decode};
-use fedrank_core::scheme::refine::Vote;
+use fedrank_core::scheme::refine::{Vote, Window};
 use fedrank_core::scheme::{self, Borda, Dispersion, Lehmer, Refine, Size};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -74,7 +74,7 @@ impl Scheme {
         announced: Ranks<'_>,
         clients: usize,
         max_samples: Option<usize>,
-        window: usize,
+        window: Option<usize>,
         vote: &str,
         partial: bool,
     ) -> Result<Self> {
@@ -85,6 +85,7 @@ impl Scheme {
             _ => return Err(Error::value("vote must be margins, counted or majority")),
         };
         let announced = rankings(&announced)?;
+        let window = window.map_or(Window::Auto, Window::Fixed);
         Ok(Self(Refine::new(announced, clients, max_samples, window, vote, partial)?.into()))
     }
 
