@@ -84,7 +84,7 @@ def expected_rounds(study: Study) -> list[AnyScheme]:
 
     Examples
     --------
-    >>> study = Study(Kemeny(5, 3, rounds=2), fit_phi=True)
+    >>> study = Study(Kemeny(5, 3, rounds=2, max_samples=50), fit_phi=True)
     >>> [scheme.kind for scheme in expected_rounds(study)]
     ['borda', 'refine', 'refine', 'dispersion']
     """

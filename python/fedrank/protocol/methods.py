@@ -232,7 +232,7 @@ def scheme_of(
 
     Examples
     --------
-    >>> scheme_of(Borda(2, 3), True, "dispersion", [[1, 0]]).kind
+    >>> scheme_of(Borda(2, 3, max_samples=50), True, "dispersion", [[1, 0]]).kind
     'dispersion'
     """
     number = len(orders)
@@ -316,7 +316,7 @@ class Course:
     --------
     >>> from fedrank import Mallows
     >>> votes = Mallows(0.8, n=30).sample(20, rng=0)
-    >>> course = Course(Kemeny(n=30, clients=1, window=3, rounds=9))
+    >>> course = Course(Kemeny(n=30, clients=1, window=3, rounds=9, max_samples=20))
     >>> while (scheme := course.scheme) is not None:
     ...     course.take(scheme.encode(votes, client=0), survivors=1)
     >>> course.consensus.method, len(course.orders) > 1
