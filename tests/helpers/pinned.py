@@ -50,8 +50,8 @@ def schemes():
     center = np.roll(np.arange(N), 3)
     return {
         "borda": fr.Borda(N, CLIENTS),
-        "borda phi .3": fr.Borda(N, CLIENTS, phi=0.3),
-        "borda exact": fr.Borda(N, CLIENTS, quantize=False, max_samples=9),
+        "borda phi .3": fr.Borda(N, CLIENTS, send="centroids", phi=0.3),
+        "borda exact": fr.Borda(N, CLIENTS, send="sums", max_samples=9),
         "lehmer": fr.Lehmer(N, CLIENTS),
         "lehmer 2": fr.Lehmer(N, CLIENTS, low_bits=2),
         "lehmer paper": fr.Lehmer(N, CLIENTS, low_bits="paper", max_samples=9, decode="paper"),
@@ -66,7 +66,7 @@ def schemes():
 def messages():
     found = {}
     for name, scheme in schemes().items():
-        sent = [scheme.encode(each, rng=c) for c, each in enumerate(data())]
+        sent = [scheme.encode(each, client=c, rng=c) for c, each in enumerate(data())]
         total = np.sum(sent, axis=0, dtype=np.uint64)
         packed = b"".join(scheme.pack(message) for message in sent)
         found[name] = {
@@ -124,7 +124,7 @@ def federated():
             "borda",
             {"dropouts": {0: "share", 3: "unmask"}, "threshold": 4},
         ),
-        "borda exact": ("borda", {"quantize": False, "max_samples": 9}),
+        "borda exact": ("borda", {"send": "sums", "max_samples": 9}),
         "lehmer": ("lehmer", {"low_bits": 2}),
         "kemeny": ("kemeny", {"window": 2, "max_samples": 9}),
         "kemeny rounds": ("kemeny", {"window": 1, "rounds": 4, "max_samples": 9}),

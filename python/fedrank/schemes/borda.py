@@ -142,10 +142,10 @@ class Borda(ConsensusScheme):
                 sums / survivors, np.arange(self.n), expected
             )
             return positions
-        # Means of whole rankings (of two for a partial one) have the mean (n - 1)/2.
-        middle = (self.n - 1) / 2
-        whole_sum = float(sums.mean())
-        return sums * (middle / whole_sum) if whole_sum else np.full(self.n, middle)
+        # Sums are of whole rankings (of two for a partial one), so they tell how many; weighted
+        # means are sums divided by max_samples, and rounded.
+        rankings = float(sums.sum()) / (self.n * (self.n - 1) / 2)
+        return sums / rankings if rankings else np.full(self.n, (self.n - 1) / 2)
 
     def _parameters(self) -> dict[str, Any]:
         given = {"levels": self.levels, "phi": self.phi}
