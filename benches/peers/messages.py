@@ -45,7 +45,7 @@ def run(_: Clock) -> Iterator[Size]:
         raw = SAMPLES * n * ceil(log2(n))
         schemes = {
             "Borda": fr.Borda(n, clients),
-            "Borda, exact": fr.Borda(n, clients, quantize=False, max_samples=SAMPLES),
+            "Borda, exact": fr.Borda(n, clients, send="sums", max_samples=SAMPLES),
             **{f"Lehmer, I = {low}": fr.Lehmer(n, clients, low_bits=low) for low in (0, 2, 4)},
         }
         by_formula = fr.Lehmer(n, clients, low_bits="paper", max_samples=SAMPLES)

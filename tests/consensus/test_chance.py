@@ -76,7 +76,7 @@ def test_a_refinement_that_knows_all_pairs_ties_as_kemeny_does(ranks, seed, star
     n = len(ranks[0])
     announced = [position for position in start if position < n]
     scheme = Refine(announced, 1, n, max_samples=9)
-    found = scheme.decode(scheme.encode(ranks), 1, rng=seed)
+    found = scheme.decode(scheme.encode(ranks, client=0), 1, rng=seed)
     central = aggregate(ranks, "kemeny", rng=seed)
     assert list(map(set, found.tied_items)) == list(map(set, central.tied_items))
 
@@ -125,15 +125,15 @@ def test_what_depends_on_the_seed_is_said_of_partial_rankings(method, levels):
 
 
 def federated_methods(n, clients):
-    exact = Borda(n, clients, quantize=False, max_samples=9)
+    exact = Borda(n, clients, send="sums", max_samples=9)
     return [
         Borda(n, clients),
         exact,
         Lehmer(n, clients),
         Lehmer(n, clients, low_bits=2),
-        Kemeny(n, clients),
-        Kemeny(n, clients, start=exact, window=1, rounds=1),
-        Kemeny(n, clients, start=exact, window=2, rounds=3, counts=True),
+        Kemeny(n, clients, max_samples=99),
+        Kemeny(n, clients, start=exact, window=1, rounds=1, max_samples=99),
+        Kemeny(n, clients, start=exact, window=2, rounds=3, counts=True, max_samples=99),
         Kemeny(n, clients, majority=True, window=1),
     ]
 
@@ -166,7 +166,7 @@ def test_a_search_without_draws_is_not_called_random():
     assert found.searched is None
     assert aggregate(CYCLE, "kemeny", exact_upto=2, kicks=1, ties="index").searched is not None
     scheme = Refine([0, 1, 2], 1, 2, max_samples=9)
-    decoded = scheme.decode(scheme.encode(CYCLE), 1, ties="index")
+    decoded = scheme.decode(scheme.encode(CYCLE, client=0), 1, ties="index")
     assert (decoded.searched, decoded.decided_by) == (None, "order")
 
 
@@ -180,8 +180,10 @@ def test_pivots_are_named_unless_all_majorities_agree_with_one_order():
 def test_a_refinement_by_some_pairs_tells_of_a_random_start():
     # All items share Borda's score; margins are asked of neighbours only.
     votes = [[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 2, 3]], [[3, 2, 1, 0]]]
-    start = Borda(4, 4, quantize=False, max_samples=1)
-    found = federate(votes, Kemeny(4, 4, start=start, window=1), secure=False, rng=0)
+    start = Borda(4, 4, send="sums", max_samples=1)
+    found = federate(
+        votes, Kemeny(4, 4, start=start, window=1, max_samples=99), secure=False, rng=0
+    )
     assert found.searched == ("start", 0, 4)
     assert any(sentence.startswith("the refinement began with") for sentence in chance(found))
 
@@ -194,7 +196,7 @@ def test_a_refinement_by_some_pairs_tells_of_a_random_start():
     [
         (Lehmer(2, 3), ("a", "c")),
         (Borda(2, 3), ("a", "c")),
-        (Borda(2, 3, quantize=False, max_samples=2), ()),
+        (Borda(2, 3, send="sums", max_samples=2), ()),
         (Refine([0, 1], 3, 1, majority=True), ("a", "c")),
         (Refine([0, 1], 3, 1, max_samples=2), ()),
     ],

@@ -92,7 +92,7 @@ def test_without_dispersion_one_sample_is_enough():
 
 
 def test_a_uniform_model_never_gives_its_center_away():
-    found = plan("borda", n=6, phi=1.0, clients=3, rng=0, limit=64, quantize=False)
+    found = plan("borda", n=6, phi=1.0, clients=3, rng=0, limit=64, send="sums")
     assert found.samples is None
     assert found.message_bits is None
     assert found.at_least == 65
@@ -101,10 +101,8 @@ def test_a_uniform_model_never_gives_its_center_away():
 def test_any_scheme_can_be_planned_for():
     scheme = fr.Lehmer(6, 3, phi=0.3, low_bits=3)
     assert plan(scheme, n=6, phi=0.3, clients=3, rng=0).samples >= 1
-    exact = plan("borda", n=6, phi=0.5, clients=3, rng=0, quantize=False)
-    assert (
-        exact.message_bits == fr.Borda(6, 3, quantize=False, max_samples=exact.samples).message_bits
-    )
+    exact = plan("borda", n=6, phi=0.5, clients=3, rng=0, send="sums")
+    assert exact.message_bits == fr.Borda(6, 3, send="sums", max_samples=exact.samples).message_bits
 
 
 def test_one_seed_gives_one_plan():
@@ -155,7 +153,7 @@ def test_bad_questions_are_refused(change, message):
 
 
 def test_a_schemes_own_bound_is_the_limit():
-    found = plan(fr.Borda(6, 4, quantize=False, max_samples=20), n=6, phi=0.5, clients=4, rng=0)
+    found = plan(fr.Borda(6, 4, send="sums", max_samples=20), n=6, phi=0.5, clients=4, rng=0)
     assert found.limit == 20
     assert found.samples <= 20
     assert plan("borda", n=6, phi=0.9, clients=4, rng=0, max_samples=3).samples is None

@@ -150,7 +150,7 @@ def test_borda_bits(n, clients, printed, proved, client_bytes):
 
 def test_borda_bits_without_quantizing():
     found = theory.message_bits("borda", 978, 0.6, 10, max_samples=50)
-    scheme = fr.Borda(978, 10, quantize=False, max_samples=50)
+    scheme = fr.Borda(978, 10, send="sums", max_samples=50)
     assert found.terms["exact"] == 10 * 978 * 19 == 10 * scheme.message_bits  # 488 500 < 2^19
 
 

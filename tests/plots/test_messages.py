@@ -27,7 +27,7 @@ def test_bars_are_the_bytes_of_the_messages_and_of_raw_rankings():
     n, clients, samples = 40, 7, 5
     schemes = {
         "places": fr.Borda(n, clients),
-        "sums": fr.Borda(n, clients, quantize=False, max_samples=samples),
+        "sums": fr.Borda(n, clients, send="sums", max_samples=samples),
         "digits": fr.Lehmer(n, clients),
         "both": fr.Lehmer(n, clients, low_bits=3),
     }
@@ -79,7 +79,7 @@ def test_sizes_are_written_out_in_bytes_or_kilobytes(n, unit, ticks):
 
 def test_segments_have_distinct_colours_and_a_legend():
     results = [fr.federate(parties(40, 5, 3), "lehmer", low_bits=2, rng=0)]
-    schemes = [fr.Borda(40, 5), fr.Borda(40, 5, quantize=False, max_samples=9), *results]
+    schemes = [fr.Borda(40, 5), fr.Borda(40, 5, send="sums", max_samples=9), *results]
     ax = plots.message_sizes(schemes)
     handles, labels = ax.get_legend_handles_labels()
     assert len(labels) == len(set(labels)) == 6

@@ -20,7 +20,7 @@ from fedrank.protocol.secagg import ProtocolError
 
 SCHEMES = {
     "borda": Borda,
-    "borda exact": lambda n, clients: Borda(n, clients, quantize=False, max_samples=9),
+    "borda exact": lambda n, clients: Borda(n, clients, send="sums", max_samples=9),
     "lehmer 0": Lehmer,
     "lehmer 0, paper's decode": lambda n, clients: Lehmer(n, clients, decode="paper"),
     "lehmer 2": lambda n, clients: Lehmer(n, clients, low_bits=2),
@@ -43,7 +43,9 @@ def parties(n, clients, phi=0.95, seed=0, samples=9):
 def messages(data, scheme, rng):
     """What the clients send, each from its own stream."""
     seed = seed_bytes(rng)
-    return [scheme.encode(each, rng=stream_rng(seed, 0, c)) for c, each in enumerate(data)]
+    return [
+        scheme.encode(each, client=c, rng=stream_rng(seed, 0, c)) for c, each in enumerate(data)
+    ]
 
 
 def same(a, b):
@@ -91,7 +93,7 @@ def test_secure_and_plain_agree_bit_for_bit(kind, n, clients):
 
 def test_exact_borda_equals_all_in_one_place():
     data = parties(40, 6)
-    result = federate(data, "borda", quantize=False, max_samples=9)
+    result = federate(data, "borda", send="sums", max_samples=9)
     central = aggregate(np.vstack(data), "borda")
     assert result.scores.tobytes() == central.scores.tobytes()
 
@@ -174,7 +176,7 @@ def test_what_a_client_draws_depends_on_the_seed_and_its_index_only(kind):
     tied = [list(range(n)), list(range(n))[::-1]]
     data = [tied] * clients
     seed = seed_bytes(3)
-    sent = [scheme.encode(tied, rng=stream_rng(seed, 0, c)) for c in range(clients)]
+    sent = [scheme.encode(tied, client=c, rng=stream_rng(seed, 0, c)) for c in range(clients)]
     assert len({each.tobytes() for each in sent}) > 1
 
     def decoded(survivors, messages):
@@ -186,7 +188,7 @@ def test_what_a_client_draws_depends_on_the_seed_and_its_index_only(kind):
     lost = federate(data, scheme, rng=3, dropouts=[0, 3], threshold=3)
     assert same(lost, decoded([1, 2, 4], sent))
     # With other data at client 2, too.
-    other = scheme.encode([list(range(n))], rng=stream_rng(seed, 0, 2))
+    other = scheme.encode([list(range(n))], client=0, rng=stream_rng(seed, 0, 2))
     changed = [*data[:2], [list(range(n))], *data[3:]]
     expected = decoded(range(5), [*sent[:2], other, *sent[3:]])
     assert same(federate(changed, scheme, rng=3), expected)
@@ -340,7 +342,7 @@ def test_labels_arrive_in_the_consensus():
 def test_labels_decide_in_whatever_order_they_are():
     ours = Rankings([[0, 1, 2]], items="abc")
     theirs = Rankings([[2, 1, 0]], items="cba")  # a before b before c, too
-    mixed = federate([ours, theirs, ours], quantize=False, max_samples=1)
+    mixed = federate([ours, theirs, ours], send="sums", max_samples=1)
     assert (mixed.labels, mixed.items) == (("a", "b", "c"), ("a", "b", "c"))
     assert mixed.scores.tolist() == [0, 1, 2]
 
@@ -386,7 +388,7 @@ def test_items_that_differ_are_listed_by_client():
         ([[[0, 1]]] * 3, {"dropouts": ["a"]}, "'?a'?"),
         ([[[0, 1]]] * 3, {"dropouts": [0, 1, 2]}, "dropped|inputs"),
         ([[[0, 1]]] * 3, {"phi": 1}, "phi"),
-        ([[[0, 1]]] * 3, {"quantize": False}, "max_samples"),
+        ([[[0, 1]]] * 3, {"send": "sums"}, "max_samples"),
         (
             [[[0, 1]] * 2, [[0, 1]] * 4, [[0, 1]] * 3],
             {"max_samples": 2},

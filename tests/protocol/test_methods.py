@@ -63,7 +63,7 @@ def test_the_rounds_are_borda_and_refinements_by_hand():
         scheme = method.refine(orders) if count else borda
         assert each.scheme == scheme
         messages = [
-            scheme.encode(votes, rng=stream_rng(seed, 0, c, *stream))
+            scheme.encode(votes, client=c, rng=stream_rng(seed, 0, c, *stream))
             for c, votes in enumerate(clients)
         ]
         rng = stream_rng(seed, 1, *stream)
@@ -81,8 +81,8 @@ def test_the_rounds_are_borda_and_refinements_by_hand():
 
 def test_the_first_round_may_be_of_exact_sums():
     clients = wards()
-    result = federate(clients, "kemeny", quantize=False, max_samples=9, window=2)
-    exact = Borda(40, 6, quantize=False, max_samples=9)
+    result = federate(clients, "kemeny", send="sums", max_samples=9, window=2)
+    exact = Borda(40, 6, send="sums", max_samples=9)
     assert result.rounds[0].scheme == exact
     sums = np.vstack(clients).sum(axis=0)
     in_order = sums[np.argsort(result.rounds[1].scheme.ranks)]
@@ -91,7 +91,7 @@ def test_the_first_round_may_be_of_exact_sums():
 
 def test_a_later_sum_over_another_number_of_clients_is_refused():
     clients = wards(phi=0.97)
-    course = Course(Kemeny(40, 6, window=2, rounds=5))
+    course = Course(Kemeny(40, 6, window=2, rounds=5, max_samples=99))
     course.take(sum(map(course.scheme.encode, clients)), 6, rng=0)
     scheme, found = course.scheme, course.consensus
     with pytest.raises(ValueError, match="survivors must be 6, as in the first round, not 5"):
@@ -249,11 +249,11 @@ def test_bad_options_are_refused_before_the_first_round(arguments, named):
 def test_what_cannot_be_federated_alone_is_refused():
     clients = [[[0, 1, 2]] * 3] * 3
     with pytest.raises(ValueError, match="earlier ones"):
-        federate(clients, Refine([0, 1, 2], 3, 1, earlier=[[2, 1, 0]]))
+        federate(clients, Refine([0, 1, 2], 3, 1, earlier=[[2, 1, 0]], max_samples=99))
     with pytest.raises(ValueError, match="made for 2 items"):
-        federate(clients, Refine([0, 1], 3, 1))
+        federate(clients, Refine([0, 1], 3, 1, max_samples=99))
     with pytest.raises(ValueError, match="'window'"):
-        federate(clients, Refine([0, 1, 2], 3, 1), window=2)
+        federate(clients, Refine([0, 1, 2], 3, 1, max_samples=99), window=2)
     with pytest.raises(ValueError, match="65535"):
         federate([[[0, 1]] * 70_000] * 3, "kemeny")
 

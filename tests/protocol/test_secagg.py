@@ -57,7 +57,7 @@ def test_below_the_threshold_a_step_is_not_closed(name):
         (Study(Borda(2, 2)), [[1, 0], [1, 1]]),
         (Study(Lehmer(4, 3, low_bits=1)), [[1, 1, 0, 0, 0]] * 3),
         (
-            Study(Borda(2, 2, quantize=False, max_samples=2**61)),
+            Study(Borda(2, 2, send="sums", max_samples=2**61)),
             [[2**61, 7], [2**61, 2**61]],
         ),
     ],
@@ -222,7 +222,7 @@ def test_foreign_blobs_are_refused():
         with pytest.raises(ProtocolError, match="state"):
             Client.resume(ROUND, blob)
     # A state opens in its own study and round only.
-    for other in (Study(Borda(3, 4, phi=0.7)).round(0), LATER, other_threshold()):
+    for other in (Study(Borda(3, 4, send="centroids", phi=0.7)).round(0), LATER, other_threshold()):
         with pytest.raises(ProtocolError, match="state"):
             Client.resume(other, own)
 
@@ -256,7 +256,7 @@ def test_a_servers_state_opens_in_its_own_round_only(name):
         session.server.receive(1, b"nonsense")
     state = session.server.state()
     assert Server.resume(ROUND, state).faults == [(1, "malformed")]
-    for other in (Study(Borda(3, 4, phi=0.7)).round(0), LATER, other_threshold()):
+    for other in (Study(Borda(3, 4, send="centroids", phi=0.7)).round(0), LATER, other_threshold()):
         with pytest.raises(ProtocolError, match="state"):
             Server.resume(other, state)
     for blob in (b"", state[:-1], bytes([state[0] ^ 1]) + state[1:], session.clients[0].state()):

@@ -74,7 +74,7 @@ def preview(config: Config, study: Study) -> Preview:
     Raises
     ------
     RefusalError
-        If the rankings are too few, or do not suit the study.
+        If the rankings are too few, or do not suit the study, or the client is not in its roster.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def preview(config: Config, study: Study) -> Preview:
     >>> config = Config("east", folder / "votes.csv", folder / "s", folder / "a.sock", policy)
     >>> shown = preview(config, study)
     >>> shown.message, shown.rounds[0][2]["mask"]
-    (array([1, 0], dtype=uint64), 41)
+    (array([4, 0], dtype=uint64), 41)
     """
     store, round = Store(config.folder), study.round(0)
     objection = config.objection(study)
@@ -165,7 +165,7 @@ def bytes_up(round: Round) -> dict[str, int]:
     --------
     >>> from fedrank import Borda
     >>> sum(bytes_up(Study(Borda(n=978, clients=10)).round(0)).values())
-    3338
+    3582
     """
     sizes = _core.message_sizes(round.clients, round.scheme.message_bits)
     return {step: getattr(sizes, step) for step in STEPS}

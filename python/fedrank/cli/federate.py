@@ -186,7 +186,7 @@ def federate(
     output.check_out(out, files)
     parties = gather(files, by, clients, users, how, seed, mixed)
     partial = any(isinstance(party.rankings, PartialRankings) for party in parties)
-    options = {"send": send, "levels": levels, "phi": phi}
+    options: dict[str, Any] = {"send": send, "levels": levels, "phi": phi}
     options |= {"low_bits": low_bits, "window": as_window(window), "rounds": rounds}
     made = make_method(parties, method, options, max_samples, fit_phi, partial)
     lost = find_dropouts(parties, drop or [])

@@ -234,7 +234,7 @@ def scheme_of(
 
     Examples
     --------
-    >>> scheme_of(Borda(2, 3), True, "dispersion", [[1, 0]]).kind
+    >>> scheme_of(Borda(2, 3, max_samples=50), True, "dispersion", [[1, 0]]).kind
     'dispersion'
     """
     number = len(orders)

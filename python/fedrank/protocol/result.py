@@ -127,7 +127,7 @@ class FederatedConsensus(Consensus):
     >>> result.survivors, result.dropped
     ([0, 1, 2, 3], {3: 'unmask'})
     >>> int(result.bytes_up[0])
-    758
+    759
     >>> named = federate(dict.fromkeys(["north", "east", "south"], [[0, 1, 2]]))
     >>> named.survivors
     ['north', 'east', 'south']

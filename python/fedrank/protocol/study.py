@@ -24,7 +24,7 @@ from fedrank.protocol.methods import (
 )
 from fedrank.schemes import AnyScheme
 
-FORMAT = 2
+FORMAT = 3
 """Of the JSON. It is raised whenever a field or the meaning of a message changes."""
 MAX_CLIENTS = 65_535  # the protocol numbers clients in 16 bits
 RESERVED = ("confidence", "coordinator", "graph", "privacy")
@@ -52,7 +52,8 @@ class Round:
     Examples
     --------
     >>> from fedrank import Borda, Study
-    >>> Study(Borda(n=2, clients=3), fit_phi=True).round(1, orders=[[1, 0]]).stage
+    >>> study = Study(Borda(n=2, clients=3, max_samples=50), fit_phi=True)
+    >>> study.round(1, orders=[[1, 0]]).stage
     'dispersion'
     """
 

@@ -120,8 +120,8 @@ class Scheme(Frozen):
         --------
         >>> from fedrank import Borda
         >>> scheme = Borda(n=3, clients=2)
-        >>> scheme.pack([2, 1, 0]).hex(), scheme.message_bits
-        ('0a00', 9)
+        >>> scheme.pack([8, 4, 0]).hex(), scheme.message_bits
+        ('8800', 15)
         """
         return self._core_scheme.pack(as_message(message))
 
@@ -131,8 +131,8 @@ class Scheme(Frozen):
         Examples
         --------
         >>> from fedrank import Borda
-        >>> Borda(n=3, clients=2).unpack(bytes.fromhex("0a00"))
-        array([2, 1, 0], dtype=uint64)
+        >>> Borda(n=3, clients=2).unpack(bytes.fromhex("8800"))
+        array([8, 4, 0], dtype=uint64)
         """
         return self._core_scheme.unpack(packed)
 
@@ -146,7 +146,7 @@ class Scheme(Frozen):
         --------
         >>> from fedrank import Borda
         >>> Borda(n=3, clients=2).to_json()
-        '{"clients":2,"max_samples":null,"n":3,"phi":0.6,"quantize":true,"scheme":"borda"}'
+        '{"clients":2,"levels":4,"max_samples":null,"n":3,"scheme":"borda","send":"means"}'
         """
         return canonical({"scheme": self.kind} | self._parameters())
 

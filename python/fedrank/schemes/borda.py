@@ -132,9 +132,9 @@ class Borda(ConsensusScheme):
         return 1 / (self.levels * self.clients) if self.levels else 0.0
 
     def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:
-        if self.send == "means":
+        if self.send == "means" and self.levels is not None:
             # The shifts average out over the roster: there is nothing to subtract.
-            return sums / (self.levels * survivors)
+            return np.asarray(sums / (self.levels * survivors), dtype=np.float64)
         if self.send == "centroids" or self.n == 1:
             # The sums are of levels, and level j stands for the model's expected position E_j.
             expected = _core.mallows_expected_ranks(self.phi or 0.0, self.n)
@@ -142,10 +142,10 @@ class Borda(ConsensusScheme):
                 sums / survivors, np.arange(self.n), expected
             )
             return positions
-        # Means of whole rankings (of two for a partial one) have the mean (n - 1)/2.
-        middle = (self.n - 1) / 2
-        whole_sum = float(sums.mean())
-        return sums * (middle / whole_sum) if whole_sum else np.full(self.n, middle)
+        # Sums are of whole rankings (of two for a partial one), so they tell how many; weighted
+        # means are sums divided by max_samples, and rounded.
+        rankings = float(sums.sum()) / (self.n * (self.n - 1) / 2)
+        return sums / rankings if rankings else np.full(self.n, (self.n - 1) / 2)
 
     def _parameters(self) -> dict[str, Any]:
         given = {"levels": self.levels, "phi": self.phi}

@@ -28,7 +28,7 @@ class Fit:
 
     Examples
     --------
-    >>> scheme = Dispersion([0, 1, 2], clients=1)
+    >>> scheme = Dispersion([0, 1, 2], clients=1, max_samples=9)
     >>> fit = scheme.decode(scheme.encode([[0, 1, 2], [1, 0, 2]], client=0), survivors=1)
     >>> fit.samples, fit.mean_distance
     (2, 0.5)
@@ -89,7 +89,7 @@ class Dispersion(Scheme):
 
         Examples
         --------
-        >>> scheme = Dispersion([0, 1], clients=2)
+        >>> scheme = Dispersion([0, 1], clients=2, max_samples=9)
         >>> fit = scheme.decode([1, 4], survivors=2)
         >>> round(fit.phi, 6), round(fit.standard_error, 3)
         (0.333333, 0.385)

@@ -200,7 +200,7 @@ def test_a_killed_server_app_goes_on_in_the_next_run(tmp_path, monkeypatch, caps
 def test_what_is_printed_has_places_from_1_and_names_what_chance_decided(tmp_path, capsys):
     votes = Rankings([[0, 1, 2], [1, 0, 2]], items=["Golden", "St. Clair", "Maine"])
     parts = {"north": votes[:1], "east": votes[1:], "south": votes}
-    exact = federate(parts, quantize=False, max_samples=2, rng=0)
+    exact = federate(parts, send="sums", max_samples=2, rng=0)
     document = server.describe(exact, run=7, waited=0.5)
     server.announce(exact, document, tmp_path / "7.json")
     printed = capsys.readouterr().out.splitlines()
