@@ -28,7 +28,8 @@ fn refine(c: &mut Criterion) {
         let start = Rankings::trusted(&start, n);
         group.throughput(Throughput::Elements((n * WINDOW) as u64));
         for (name, vote) in [("margins", Vote::Margins), ("counted", Vote::Counted)] {
-            let scheme = Refine::new(start, 1, Some(ROWS), Window::Fixed(WINDOW), vote, false).expect("a scheme");
+            let scheme = Refine::new(start, 1, Some(ROWS), Window::Fixed(WINDOW), vote, false)
+                .expect("a scheme");
             let (total, _) =
                 scheme.encode(rankings, KEY, Interrupt::begin()).expect("few enough rankings");
             group.bench_function(BenchmarkId::new(format!("encode_{name}"), n), |b| {

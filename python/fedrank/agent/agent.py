@@ -314,7 +314,7 @@ def encode(config: Config, study: Study, round: Round, snapshot: Snapshot) -> ND
             f"{config.name} is not in the roster, so it has no message: every client rounds by its "
             "place there",
         )
-    rng = round_rng(snapshot.seed, round.stream, 0, me)
+    rng = round_rng(snapshot.seed, round.number, 0, me)
     try:
         return round.scheme.encode(snapshot.rankings, client=me, rng=rng)
     except ValueError as error:

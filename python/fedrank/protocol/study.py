@@ -13,7 +13,6 @@ from fedrank._json import canonical, read_json
 from fedrank._validation import as_bool, as_list, check_items, plural, whole
 from fedrank.exceptions import InputError
 from fedrank.protocol.methods import (
-    REFINE,
     Method,
     bound_of,
     check_method,
@@ -63,14 +62,6 @@ class Round:
     digest: str
     clients: int
     threshold: int
-
-    @property
-    def stream(self) -> int:
-        """Which of a client's random streams breaks the ties in its message.
-
-        All refinements have one: it has a lot for every pair of items, and none is asked twice.
-        """
-        return min(self.number, 1) if self.stage == REFINE else self.number
 
 
 class Study(Frozen):

@@ -64,9 +64,8 @@ class Refine(ConsensusScheme):
         for its parity and a lower bound.
     majority : bool
         Whether to send one bit per pair instead: which item most of the client's rankings
-        put first, ties broken at random (by the seed and the two items only, whatever the ranking
-        is). The message is shorter and hides the number of rankings, but improves the consensus
-        less.
+        put first, ties broken at random. The message is shorter and hides the number of
+        rankings, but improves the consensus less.
     max_samples : int
         Most rankings that a client may hold. It bounds the margins, so a lower one makes messages
         shorter. Not needed with ``majority``.

@@ -160,7 +160,7 @@ class Party:
 
     def encode(self, round: Round) -> NDArray[np.uint64]:
         """Encode the rankings, with ties from this client's own stream."""
-        rng = round_rng(self.seed, round.stream, 0, self.me)
+        rng = round_rng(self.seed, round.number, 0, self.me)
         message, ties = round.scheme.encode_counting(self.rankings, client=self.me, rng=rng)
         if ties:
             self.drawn.add(round.number)

@@ -5,6 +5,7 @@ mod asked;
 use asked::{MOST_PAIRS, Round};
 
 pub use asked::Window;
+use rand_core::Rng;
 
 use super::{Layout, Size, layout, segment, wrong_entries, wrong_samples};
 use crate::consensus::kemeny::known::{Known, Pair};
@@ -14,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Stage};
 use crate::message::mask;
 use crate::rankings::{Rankings, Ties, invert};
-use crate::rng::Key;
+use crate::rng::{Key, stream};
 
 /// What clients send about a pair of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,9 +24,7 @@ pub enum Vote {
     Margins,
     /// The same, and in the first round the number of rankings too.
     Counted,
-    /// One bit: which item most of the client's rankings have first, ties by lot. The lot depends
-    /// on the key and the two items only, not on the order, so that asking again, about another
-    /// order, tells nothing new.
+    /// One bit: which item most of the client's rankings have first, ties by lot.
     Majority,
 }
 
@@ -130,14 +129,14 @@ impl Refine {
         // Twins have the same margins, twice.
         let each = self.size.each() as i64;
         let wrap = self.layout.segments().first().map_or(0, |segment| mask(segment.bits));
-        let entry = |(margin, pair): (i32, (usize, usize))| match self.vote {
+        let mut rng = stream(key, 0);
+        let entry = |margin: i32| match self.vote {
             // In two's complement.
             Vote::Margins | Vote::Counted => (i64::from(margin) / each) as u64 & wrap,
-            Vote::Majority if margin == 0 => u64::from(self.round.lot(pair, key)),
+            Vote::Majority if margin == 0 => u64::from(rng.next_u32() & 1),
             Vote::Majority => u64::from(margin > 0),
         };
-        let mut message: Vec<u64> =
-            margins.into_iter().zip(self.round.asked()).map(entry).collect();
+        let mut message: Vec<u64> = margins.into_iter().map(entry).collect();
         if self.layout.entries() > message.len() {
             message.push(samples as u64);
         }

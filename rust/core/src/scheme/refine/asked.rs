@@ -1,12 +1,10 @@
 //! Which pairs of an announced order are asked, and how a client counts them (M14).
 
-use rand_core::Rng;
 use rayon::prelude::*;
 
 use crate::error::{Result, zeros};
 use crate::interrupt::Interrupt;
 use crate::rankings::{Rankings, invert};
-use crate::rng::{Key, stream};
 
 /// Most pairs that a round may look at: far above any use; a scheme may come from a stranger.
 pub(super) const MOST_PAIRS: u64 = 1 << 30;
@@ -122,13 +120,6 @@ impl Round {
             firsts.into_iter().map(move |i| (i, i + apart))
         });
         band.filter(|&(i, j)| !self.before.iter().any(|near| near.asks(i, j)))
-    }
-
-    /// Whether a tie between the items at two places is decided for the first of them.
-    pub(super) fn lot(&self, (i, j): (usize, usize), key: Key) -> bool {
-        let (a, b) = (u64::from(self.order[i]), u64::from(self.order[j]));
-        let number = a.min(b) * self.order.len() as u64 + a.max(b);
-        (stream(key, number).next_u32() & 1 == 1) == (a < b)
     }
 
     /// Margins of the pairs asked, in O(m n w).
