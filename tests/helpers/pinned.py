@@ -127,13 +127,13 @@ def federated():
         ),
         "borda exact": ("borda", {"send": "sums", "max_samples": 9}),
         "lehmer": ("lehmer", {"low_bits": 2}),
-        "kemeny": ("kemeny", {**paper, "window": 2, "max_samples": 9}),
+        "kemeny": ("kemeny", {**paper, "window": 2, "rounds": 1, "max_samples": 9}),
         "kemeny rounds": ("kemeny", {**paper, "window": 1, "rounds": 4, "max_samples": 9}),
         "kemeny counts": (
             "kemeny",
             {**paper, "window": 4, "rounds": 3, "counts": True, "max_samples": 9},
         ),
-        "kemeny majority": ("kemeny", {**paper, "window": 3, "majority": True}),
+        "kemeny majority": ("kemeny", {**paper, "window": 3, "rounds": 1, "majority": True}),
         "kemeny lost later": (
             "kemeny",
             {
@@ -155,7 +155,7 @@ def federated():
         for secure, seed in product([True, False], [0, 11]):
             result = fr.federate(data(0.8), method, secure=secure, rng=seed, **options)
             found[f"{name}, {'secure' if secure else 'plain'}, {seed}"] = federation(result)
-    result = fr.federate(partial_data(), "kemeny", rng=1, window=3, max_samples=9, **paper)
+    result = fr.federate(partial_data(), "kemeny", rng=1, window=3, rounds=1, max_samples=9, **paper)
     found["partial kemeny"] = federation(result)
     genes = fr.Mallows(0.6, n=978).sample(500, rng=0).split(10, rng=0)
     found["genes"] = federation(fr.federate(genes, "borda", dropouts=[2, 7], rng=0, **paper))

@@ -135,7 +135,7 @@ def test_margins_are_right_where_few_pairs_of_a_distance_are_asked(n):
     pairs = reference_pairs_of_two(n, ranks)
     assert scheme.segments[0].entries == len(pairs)
     bits = reference.refine_bits(1, 7)
-    margins = np.array([reference.margin(rankings, a, b) for a, b in pairs])
+    margins = np.array([reference.margin(rankings.tolist(), a, b) for a, b in pairs])
     assert scheme.encode(rankings, client=0).tolist() == (margins % 2**bits).tolist()
 
 

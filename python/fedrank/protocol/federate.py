@@ -315,6 +315,8 @@ def named_kemeny(n: int, clients: int, **options: Any) -> Kemeny:
     start = {name: options.pop(name) for name in ("send", "levels", "phi") if name in options}
     if not start:
         return Kemeny(n, clients, **options)
+    # Margins count rankings, so the start does, unless told otherwise.
+    start = ({} if options.get("majority") else {"send": "weighted"}) | start
     shared = {name: options[name] for name in ("max_samples", "partial") if name in options}
     return Kemeny(n, clients, start=Borda(n, clients, **start, **shared), **options)
 
