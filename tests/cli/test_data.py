@@ -59,9 +59,12 @@ def test_list_finds_files_that_were_unpacked_by_hand(tmp_path):
     said = " ".join(absent.stdout.split())
     assert f"sushi, by hand: download {CATALOGUE['sushi'].files[0].urls[0]} and put it" in said
     (tmp_path / "sushi").mkdir()
-    for name, found in ("sushi3a.5000.10.order", "absent"), (
-        "sushi3.udata",
-        "unpacked, not verified",
+    for name, found in (
+        ("sushi3a.5000.10.order", "absent"),
+        (
+            "sushi3.udata",
+            "unpacked, not verified",
+        ),
     ):
         (tmp_path / "sushi" / name).write_text("10 1\n")
         done = run("list", "--folder", tmp_path)

@@ -155,7 +155,9 @@ def federated():
         for secure, seed in product([True, False], [0, 11]):
             result = fr.federate(data(0.8), method, secure=secure, rng=seed, **options)
             found[f"{name}, {'secure' if secure else 'plain'}, {seed}"] = federation(result)
-    result = fr.federate(partial_data(), "kemeny", rng=1, window=3, rounds=1, max_samples=9, **paper)
+    result = fr.federate(
+        partial_data(), "kemeny", rng=1, window=3, rounds=1, max_samples=9, **paper
+    )
     found["partial kemeny"] = federation(result)
     genes = fr.Mallows(0.6, n=978).sample(500, rng=0).split(10, rng=0)
     found["genes"] = federation(fr.federate(genes, "borda", dropouts=[2, 7], rng=0, **paper))

@@ -69,7 +69,10 @@ def test_a_result_has_converged_if_another_round_does_not_change_it(rounds):
 
 def test_rounds_without_a_limit_have_one_that_is_far_away():
     method = Kemeny(5, 3, max_samples=9)
-    assert (method.most_rounds, Kemeny(5, 3, rounds=2, max_samples=9).most_rounds) == (MAX_ROUNDS, 2)
+    assert (method.most_rounds, Kemeny(5, 3, rounds=2, max_samples=9).most_rounds) == (
+        MAX_ROUNDS,
+        2,
+    )
     orders = [list(range(5))] * MAX_ROUNDS
     assert isinstance(method.refine(orders), Refine)
 

@@ -118,8 +118,8 @@ def fetch(
 def states(entry: DataSet, folder: PathLike | None = None) -> dict[str, str]:
     """Return the state of each file of a data set: "verified", "absent", or what is wrong.
 
-    An archive that is absent, but whose members were put there by hand, is "unpacked, not verified":
-    the catalogue has the checksum of the archive only.
+    An archive that is absent, but whose members were put there by hand, is "unpacked, not
+    verified": the catalogue has the checksum of the archive only.
 
     Examples
     --------

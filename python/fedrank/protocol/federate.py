@@ -58,9 +58,9 @@ def federate(
     method : Borda, Lehmer, Kemeny, schemes.Refine, "borda", "lehmer" or "kemeny"
         Which rounds are run, and what is sent; a name stands for that method with ``options``.
         ``"kemeny"`` is Borda, then refinements around its consensus, until nothing moves or
-        ``rounds`` are spent: ``converged`` tells. No pair is asked for twice. If other clients survive a later round than
-        the first, that round is not opened, since the difference could show one client's message;
-        the consensus is then the last one, and ``note`` says so.
+        ``rounds`` are spent: ``converged`` tells. No pair is asked for twice. If other clients
+        survive a later round than the first, that round is not opened, since the difference could
+        show one client's message; the consensus is then the last one, and ``note`` says so.
     secure : bool
         Whether to mask the messages. False sums them in the clear, for experiments: the
         consensus is the same, bit for bit.
@@ -312,11 +312,13 @@ def check_options(method: str, options: Iterable[str]) -> None:
 
 def named_kemeny(n: int, clients: int, **options: Any) -> Kemeny:
     """Make a Kemeny method whose start takes the options of `Borda`."""
-    start = {name: options.pop(name) for name in ("send", "levels", "phi") if name in options}
+    given = ("send", "levels", "phi")
+    start: dict[str, Any] = {name: options.pop(name) for name in given if name in options}
     if not start:
         return Kemeny(n, clients, **options)
     # Margins count rankings, so the start does, unless told otherwise.
-    start = ({} if options.get("majority") else {"send": "weighted"}) | start
+    if not options.get("majority"):
+        start = {"send": "weighted"} | start
     shared = {name: options[name] for name in ("max_samples", "partial") if name in options}
     return Kemeny(n, clients, start=Borda(n, clients, **start, **shared), **options)
 
