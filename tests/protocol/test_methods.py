@@ -56,7 +56,7 @@ def test_the_rounds_are_borda_and_refinements_by_hand():
     clients = wards()
     result = federate(clients, "kemeny", window=2, rounds=5, max_samples=9, rng=4)
     seed = seed_bytes(4)
-    borda, orders, sums = Borda(40, 6, max_samples=9), [], []
+    borda, orders, sums = Borda(40, 6, send="weighted", levels=8, max_samples=9), [], []
     method = Kemeny(40, 6, start=borda, window=2, rounds=5, max_samples=9)
     for count, each in enumerate(result.rounds):
         stream = (count,) if count else ()
@@ -89,17 +89,21 @@ def test_the_first_round_may_be_of_exact_sums():
     assert in_order.tolist() == sorted(sums)
 
 
+def total_of(scheme, clients):
+    return sum(scheme.encode(votes, client=c) for c, votes in enumerate(clients))
+
+
 def test_a_later_sum_over_another_number_of_clients_is_refused():
     clients = wards(phi=0.97)
     course = Course(Kemeny(40, 6, window=2, rounds=5, max_samples=99))
-    course.take(sum(map(course.scheme.encode, clients)), 6, rng=0)
+    course.take(total_of(course.scheme, clients), 6, rng=0)
     scheme, found = course.scheme, course.consensus
     with pytest.raises(ValueError, match="survivors must be 6, as in the first round, not 5"):
-        course.take(sum(map(scheme.encode, clients[1:])), 5)
+        course.take(total_of(scheme, clients[1:]), 5)
     assert course.scheme == scheme
     assert course.consensus is found
     while course.scheme is not None:
-        course.take(sum(map(course.scheme.encode, clients)), 6)
+        course.take(total_of(course.scheme, clients), 6)
     with pytest.raises(ValueError, match="has ended"):
         course.take([0], 6)
 
@@ -140,7 +144,7 @@ def test_costs_are_summed_over_the_rounds():
 
 def test_a_proof_ends_the_rounds():
     clients = [[[0, 1, 2, 3]] * 3] * 3
-    result = federate(clients, "kemeny", window=1, rounds=9, counts=True, phi=0.05)
+    result = federate(clients, "kemeny", window=1, rounds=9, counts=True)
     assert result.exact is True
     assert len(result.rounds) == 2
     assert result.objective is None
@@ -179,7 +183,7 @@ def test_a_sum_over_other_survivors_is_never_opened():
     result = federate(clients, "kemeny", dropouts={3: (1, "mask")}, window=2, rng=0)
     assert "unmask" not in result.rounds[1].seconds
     assert "round 1 (refine)" in result.note
-    assert same(result, federate(clients, rng=0))
+    assert same(result, federate(clients, send="weighted", levels=8, rng=0))
     assert result.method == "federated borda"
 
 
@@ -254,8 +258,8 @@ def test_what_cannot_be_federated_alone_is_refused():
         federate(clients, Refine([0, 1], 3, 1, max_samples=99))
     with pytest.raises(ValueError, match="'window'"):
         federate(clients, Refine([0, 1, 2], 3, 1, max_samples=99), window=2)
-    with pytest.raises(ValueError, match="65535"):
-        federate([[[0, 1]] * 70_000] * 3, "kemeny")
+    with pytest.raises(ValueError, match="client 0: 3 rankings are more than the bound of 2"):
+        federate(clients, "kemeny", max_samples=2)
 
 
 def test_thread_count_changes_nothing(python):
@@ -280,7 +284,7 @@ def mean_score(rankings, clients, splits, **options):
     scores = []
     for seed in range(splits):
         parts = rankings.split(clients, rng=seed)
-        found = federate(parts, "kemeny", secure=False, phi=0.6, rng=seed, **options)
+        found = federate(parts, "kemeny", secure=False, rng=seed, **options)
         scores.append(kemeny_score(found, rankings))
     return np.mean(scores)
 
@@ -317,13 +321,13 @@ def test_made_up_rankings_come_near_the_central_optimum():
 
 
 @pytest.mark.parametrize("repetitions", [300, pytest.param(2000, marks=pytest.mark.slow)])
-def test_the_center_is_twice_as_near_as_by_borda(repetitions):
+def test_the_center_is_twice_as_near_as_by_the_papers_borda(repetitions):
     model = Mallows(0.6, n=50)
     error = {"borda": 0, "kemeny": 0}
     for seed in range(repetitions):
         drawn = model.sample(50, rng=seed)
         clients = [drawn[5 * c : 5 * c + 5] for c in range(10)]
-        for scheme, options in (("borda", {}), ("kemeny", {"window": 2})):
+        for scheme, options in (("borda", {"send": "centroids"}), ("kemeny", {"window": 2})):
             found = federate(clients, scheme, secure=False, rng=seed, **options)
             error[scheme] += kendall_distance(found, range(50))
     assert error["kemeny"] <= 0.5 * error["borda"]
