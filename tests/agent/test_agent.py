@@ -27,7 +27,7 @@ def test_an_agents_message_is_in_the_exact_sum(agent):
     assert total.tolist() == (own + others).tolist()
 
 
-@pytest.mark.parametrize("scheme", [Borda(4, 4), Lehmer(4, 4)])
+@pytest.mark.parametrize("scheme", [Borda(4, 4, send="centroids"), Lehmer(4, 4)])
 def test_with_a_seed_the_message_is_the_one_in_process(tmp_path, scheme):
     study = Study(scheme, LABELS, ROSTER, threshold=3)
     tied = [[0, 1, 2, 3], [3, 2, 1, 0]] * 6

@@ -19,7 +19,7 @@ def tied(tmp_path):
 
 
 def commands(file):
-    exact = ("--unquantized", "--min-survivors", "1", "--clients", "2")
+    exact = ("--send", "sums", "--min-survivors", "1", "--clients", "2")
     return [
         ("aggregate", file),
         ("aggregate", file, "--method", "kemeny"),
@@ -105,7 +105,7 @@ def test_the_central_consensus_follows_the_labels_even_if_the_first_client_is_lo
         places = [tuple("xyz".index(label) for label in labels)] * 2  # x, then y, then z
         write_ranks(tmp_path / f"{name}.csv", list(labels), places)
     files = sorted(tmp_path.glob("*.csv"))
-    done = run("federate", *files, *DECLARED, "--unquantized", "--drop", "a", "--json")
+    done = run("federate", *files, *DECLARED, "--send", "sums", "--drop", "a", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [row["item"] for row in found["consensus"]] == ["x", "y", "z"]

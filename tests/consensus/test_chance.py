@@ -1,5 +1,7 @@
 """If another seed gives another order, the result says so: where, and why."""
 
+import html
+import json
 from itertools import pairwise, permutations
 
 import numpy as np
@@ -11,6 +13,7 @@ from fedrank import Borda, Consensus, Kemeny, Lehmer, PartialRankings, aggregate
 from fedrank.consensus import chance
 from fedrank.consensus.ties import NOT_COUNTED
 from fedrank.protocol.driver import conduct
+from fedrank.protocol.result import summary
 from fedrank.protocol.study import Study
 from fedrank.rankings.complete import Rankings
 from fedrank.schemes import Refine
@@ -132,6 +135,8 @@ def federated_methods(n, clients):
     exact = Borda(n, clients, send="sums", max_samples=9)
     return [
         Borda(n, clients),
+        Borda(n, clients, send="weighted", max_samples=9),
+        Borda(n, clients, send="centroids"),
         exact,
         Lehmer(n, clients),
         Lehmer(n, clients, low_bits=2),
@@ -142,7 +147,7 @@ def federated_methods(n, clients):
     ]
 
 
-@pytest.mark.parametrize("which", range(8))
+@pytest.mark.parametrize("which", range(10))
 @given(st.data())
 def test_what_depends_on_the_seed_is_said_of_federated_results(which, data):
     n = data.draw(st.integers(1, 5))
@@ -150,6 +155,53 @@ def test_what_depends_on_the_seed_is_said_of_federated_results(which, data):
     clients = data.draw(st.lists(rows, min_size=1, max_size=4))
     method = federated_methods(n, len(clients))[which]
     check_promise([federate(clients, method, secure=False, rng=seed) for seed in SEEDS])
+
+
+# Rounded means
+
+
+ROUNDED = "mean positions were rounded, so items closer than {} may tie: {}; {} tells them apart"
+
+
+def test_items_that_rounding_may_have_tied_are_named_with_the_remedy():
+    # Means 0.6, 0.7 and 1.7; at one level per place, three clients resolve 1/3 of a place.
+    near = [[0, 1, 2]] * 4 + [[1, 0, 2]] * 3 + [[0, 1, 2], [1, 2, 0], [2, 0, 1]]
+    votes = Rankings(near, items=["ann", "bob", "cy"])
+    found = federate([votes] * 3, levels=1, rng=0)
+    assert set(found.tied_groups[0]) == {"ann", "bob"}
+    names = ", ".join(found.tied_groups[0])
+    said = ROUNDED.format("about 0.33 of a place", names, 'send="sums"')
+    (sentence,) = (each for each in chance(found) if each.startswith(said))
+    assert sentence in repr(found)
+    assert html.escape(sentence) in found._repr_html_()
+    assert sentence in json.loads(found.to_json())["chance"]
+    assert sentence in summary(found)["chance"]
+    # Exact sums tell them apart, and the default has enough levels.
+    for options in ({"send": "sums"}, {}):
+        assert federate([votes] * 3, **options).labels == ("ann", "bob", "cy")
+        assert chance(federate([votes] * 3, **options)) == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "apart"),
+    [
+        ({}, "about 0.083 of a place"),  # 1/(4 3)
+        ({"levels": 1}, "about 0.33 of a place"),
+        ({"dropouts": [3], "levels": 2}, "about 0.17 of a place"),  # three of four are left
+        ({"send": "weighted"}, "a small part of a place"),
+        ({"send": "sums"}, None),
+        ({"send": "centroids"}, None),
+    ],
+)
+def test_only_ties_of_rounded_means_are_called_that(options, apart):
+    clients = [[[0, 1], [1, 0]]] * (4 if "dropouts" in options else 3)
+    found = federate(clients, rng=0, **options)
+    said = [each for each in chance(found) if each.startswith("mean positions were rounded")]
+    if apart is None:
+        assert said == []
+    else:
+        (sentence,) = said
+        assert sentence.startswith(f"mean positions were rounded, so items closer than {apart} may")
 
 
 # Random searches
@@ -199,7 +251,8 @@ def test_a_refinement_by_some_pairs_tells_of_a_random_start():
     ("method", "drew"),
     [
         (Lehmer(2, 3), ("a", "c")),
-        (Borda(2, 3), ("a", "c")),
+        (Borda(2, 3, send="centroids"), ("a", "c")),
+        (Borda(2, 3), ()),
         (Borda(2, 3, send="sums", max_samples=2), ()),
         (Refine([0, 1], 3, 1, majority=True), ("a", "c")),
         (Refine([0, 1], 3, 1, max_samples=2), ()),

@@ -189,6 +189,16 @@ def borda_places(rankings, phi, slack=Fraction(1, 10**11)):
     return [nearest_places(mean, phi, len(means), slack) for mean in means]
 
 
+def staggered(rankings, levels, client, clients, samples=None):
+    """Mean positions in steps of 1/levels, rounded down after the client's shift (M16).
+
+    With ``samples`` they are weighted: sums are divided by it instead of the number of rankings.
+    """
+    shift = Fraction(2 * client + 1, 2 * clients)
+    means = [Fraction(total) / (samples or len(rankings)) for total in position_sums(rankings)]
+    return [floor(levels * mean + shift) for mean in means]
+
+
 def lehmer_message(digits, low_bits):
     """High parts as numbers, then low parts one-hot without the last slot (M8)."""
     step = 2**low_bits

@@ -132,7 +132,7 @@ def test_points_tell_what_was_tried():
         ({"distance": "x"}, "distance must be"),
         ({"spread": 2}, "borda has no option 'spread'"),
         (
-            {"method": fr.schemes.Refine([0, 1, 2, 3, 4], 3, window=2)},
+            {"method": fr.schemes.Refine([0, 1, 2, 3, 4], 3, window=2, max_samples=9)},
             "plan for a Borda or a Lehmer scheme",
         ),
         ({"distance": 0}, "distance must be above 0, not 0"),

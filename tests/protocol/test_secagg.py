@@ -69,7 +69,7 @@ def test_sums_are_exact_whatever_the_widths(study, inputs):
 
 def test_sums_are_taken_modulo_the_width():
     # Two bits per entry; nobody can tell 3 + 3 + 0 from 2.
-    study = Study(Borda(2, 3))
+    study = Study(Borda(2, 3, send="centroids"))
     assert Session(study.round(0), [[3, 0], [3, 1], [0, 1]]).finish()[0] == [2, 2]
 
 
@@ -133,7 +133,7 @@ def test_a_second_input_under_the_same_masks_is_refused():
     assert session.finish("mask")[0] == [5, 5, 5]
 
 
-@pytest.mark.parametrize("wrong", [[0, 1], [0, 1, 2, 0], [0, 1, 16], [0, 1, 2**64 - 1]])
+@pytest.mark.parametrize("wrong", [[0, 1], [0, 1, 2, 0], [0, 1, 64], [0, 1, 2**64 - 1]])
 def test_an_input_that_does_not_fit_is_refused_without_its_value(wrong):
     session = Session().until("mask")
     wide = np.array(wrong, dtype=np.uint64)
@@ -294,7 +294,7 @@ def test_masked_messages_are_uniform_and_two_runs_independent():
     # 16 bits per entry and 12 clients: 96,000 bytes per run, 375 for each value. Failing by chance
     # is likely once in 10^11 runs for each of the four tests.
     n, clients = 4000, 12
-    scheme = Borda(n, clients)
+    scheme = Borda(n, clients, send="centroids")
     assert scheme.message_bits == 16 * n
     study = Study(scheme)
     inputs = [list(range(n))] * clients

@@ -25,7 +25,7 @@ def test_the_json_does_not_depend_on_how_the_study_was_built():
         study().to_json(),
         study(items=["a", "b", "c"], roster=tuple(NAMES)).to_json(),
         study(items="abc", roster=iter(NAMES), threshold=np.int64(3)).to_json(),
-        study(Borda(clients=4.0, n=np.int8(3), send="centroids", phi=np.float64(0.6))).to_json(),
+        study(Borda(clients=4.0, n=np.int8(3), levels=np.int64(4))).to_json(),
         Study(threshold=3.0, roster=NAMES, items=(c for c in "abc"), method=SCHEME).to_json(),
         Study.from_json(study().to_json()).to_json(),
         Study.from_json(json.dumps(json.loads(study().to_json()), indent=2)).to_json(),
@@ -43,7 +43,7 @@ def test_the_json_has_sorted_keys_no_spaces_and_every_field():
     assert fields["items"] == ["β", "b", 3]
     assert fields["roster"] == [{"identity": None, "name": name} for name in NAMES]
     assert fields["threshold"] == 3
-    assert fields["format"] == 2
+    assert fields["format"] == 3
     assert fields["fit_phi"] is False
     scheme = json.loads(SCHEME.to_json())
     assert fields["method"] == {"method": scheme.pop("scheme")} | scheme
@@ -68,6 +68,9 @@ def test_the_digest_changes_with_every_field():
         study(roster=NAMES[::-1]),
         study(threshold=4),
         study(Borda(3, 4, send="centroids", phi=0.5)),
+        study(Borda(3, 4, levels=8)),
+        study(Borda(3, 4, send="centroids")),
+        study(Borda(3, 4, send="weighted", max_samples=9)),
         study(Borda(3, 4, max_samples=9)),
         study(Borda(3, 4, send="sums", max_samples=9)),
         study(Lehmer(3, 4)),
@@ -80,7 +83,7 @@ def test_the_digest_changes_with_every_field():
         study(Kemeny(3, 4, start=Borda(3, 4, send="centroids", phi=0.5), max_samples=99)),
         study(Kemeny(3, 4, counts=True, max_samples=99)),
         study(Kemeny(3, 4, max_samples=9)),
-        Study(SCHEME, "abc", NAMES, 3, fit_phi=True),
+        Study(Borda(3, 4, max_samples=9), "abc", NAMES, 3, fit_phi=True),
     ]
     assert len({each.digest for each in studies}) == len(set(studies)) == len(studies)
 
@@ -171,7 +174,7 @@ def changed(**fields):
         (study().to_json()[:-1] + ',"threshold":4}', "given twice"),
         ("{}", "the field .confidence. is missing"),
         (changed(colour=1), "the field .colour. is unknown"),
-        (changed(format=1), "format 1, and this version of fedrank reads format 2"),
+        (changed(format=1), "format 1, and this version of fedrank reads format 3"),
         (changed(format="2"), "format"),
         (changed(format=None), "format"),
         (changed(method={"method": "median"}), "borda, lehmer"),

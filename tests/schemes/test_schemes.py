@@ -175,8 +175,8 @@ def test_one_item_needs_no_message(scheme):
     ],
 )
 def test_bad_parameters_are_named(kind, wrong, named):
+    sent = {"send": "centroids"} if kind is Borda and "phi" in wrong else {}
     with pytest.raises(ValueError, match=named):
-        sent = {"send": "centroids"} if kind is Borda and "phi" in wrong else {}
         kind(**({"n": 9, "clients": 3} | sent | wrong))
 
 

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from fedrank import _core
 from fedrank.cli import _output as output
+from fedrank.cli._flags import FLAGS
 from fedrank.consensus import aggregate
 from fedrank.consensus.ties import tie_facts
 from fedrank.distances import kemeny_score, kendall_distance
+from fedrank.exceptions import Remedy
 from fedrank.mallows import Mallows
 from fedrank.protocol.federate import federate
 from fedrank.protocol.result import FederatedConsensus
@@ -110,7 +112,7 @@ def measure(
             "bytes_up": output.raw_bytes(samples, data.n),
             "seconds": seconds,
         },
-    } | tie_facts(result)
+    } | tie_facts(result, FLAGS[Remedy.SUMS])
 
 
 def show(costs: dict[str, Any]) -> None:

@@ -12,9 +12,11 @@ import typer
 import fedrank
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
+from fedrank.cli._flags import FLAGS
 from fedrank.cli._parties import Party, find_dropouts, gather
 from fedrank.consensus import Consensus
 from fedrank.distances import kemeny_score, kendall_distance
+from fedrank.exceptions import Remedy
 from fedrank.protocol.federate import as_method, least_bound
 from fedrank.protocol.methods import MAX_ROUNDS, Method
 from fedrank.protocol.result import MORE_ROUNDS, FederatedConsensus, summary
@@ -291,7 +293,7 @@ def describe(
     seed: int,
 ) -> dict[str, Any]:
     """Gather what a run gave and cost, beside the central consensus."""
-    told = summary(result)
+    told = summary(result, FLAGS[Remedy.SUMS])
     for client, party in zip(told["clients"], parties, strict=True):
         client |= {
             "rankings": len(party.rankings),

@@ -39,7 +39,8 @@ class Consensus:
         The method that computed it.
     scores : numpy.ndarray of float64 or None
         Mean position of each item (from 0, the best, to n - 1), for methods that rank by it. Of
-        quantized Borda, the position that the clients' mean level stands for (M6).
+        federated Borda, within the rounding of what clients send; with ``send="centroids"``, the
+        position that the clients' mean level stands for (M6).
     ties : int
         Number of choices that the tie rule made: items that share a score (borda), tied digits
         (lehmer), tied comparisons (pivot), rankings equally near (pick), neighbours that as many
@@ -302,6 +303,10 @@ class Consensus:
     def _say_clients(self) -> tuple[str, ...]:
         """Say what chance decided before the rankings were counted; see `chance`."""
         return ()
+
+    def _rounded_to(self) -> str | None:
+        """Say how close items must be for rounding to tie them; None if nothing was rounded."""
+        return None
 
     def __repr__(self) -> str:
         return "\n  ".join([self._summary(), *chance(self, MAX_LISTED)])

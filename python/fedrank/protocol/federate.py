@@ -86,8 +86,9 @@ def federate(
     **options
         Parameters of the method, if it is given by name. For ``"kemeny"``: ``window`` ("auto"),
         ``rounds`` of refinement at most (no limit), ``counts``, ``majority`` and ``max_samples`` of
-        `schemes.Refine`, ``send``, ``levels`` and ``phi`` of `Borda`, and ``partial`` of both. Where a
-        method needs ``max_samples`` and it is not given, it is the least ``2^k - 1`` that is enough.
+        `schemes.Refine`, ``send``, ``levels`` and ``phi`` of `Borda`, and ``partial`` of both.
+        Where a method needs ``max_samples`` and none is given, it is the least ``2^k - 1`` that is
+        enough.
 
     Returns
     -------

@@ -12,10 +12,11 @@ from fedrank._validation import MAX_LISTED
 from fedrank.consensus.html import MAX_ROWS, as_html, table
 from fedrank.consensus.result import Consensus, same_fields
 from fedrank.consensus.ties import chance, say_clients, tie_facts
+from fedrank.exceptions import Remedy
 from fedrank.protocol import documents
 from fedrank.protocol.methods import DISPERSION
 from fedrank.protocol.study import Round, Study
-from fedrank.schemes import AnyScheme, Fit
+from fedrank.schemes import AnyScheme, Borda, Fit
 
 MORE_ROUNDS = "more rounds may change it"  # what is said of a result that has not converged
 
@@ -173,6 +174,15 @@ class FederatedConsensus(Consensus):
         can_draw = any(each.scheme.breaks_ties for each in self.rounds if each.survivors)
         return say_clients(drawn, can_draw)
 
+    def _rounded_to(self) -> str | None:
+        scheme = self.scheme
+        if not isinstance(scheme, Borda) or scheme.levels is None:
+            return None
+        if scheme.send != "means":  # it also depends on how many rankings there are
+            return "a small part of a place"
+        # Shifts of clients that are lost are missing.
+        return f"about {scheme.resolution * scheme.clients / len(self.survivors):.2g} of a place"
+
     def _extra(self) -> dict[str, Any]:
         return documents.extra_of(self)
 
@@ -210,8 +220,10 @@ class FederatedConsensus(Consensus):
         return [self._costs()] if self.note is None else [self._costs(), self.note]
 
 
-def summary(result: FederatedConsensus) -> dict[str, Any]:
+def summary(result: FederatedConsensus, sums: str = Remedy.SUMS) -> dict[str, Any]:
     """Tell what a run gave and cost, in values that JSON has; the same for every transport.
+
+    ``sums`` is as in `fedrank.consensus.chance`.
 
     Examples
     --------
@@ -252,4 +264,4 @@ def summary(result: FederatedConsensus) -> dict[str, Any]:
         "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
         "exact": result.exact,
         "converged": result.converged,
-    } | tie_facts(result)
+    } | tie_facts(result, sums)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fedrank import _core
 from fedrank._validation import as_bool, as_phi, whole
-from fedrank.exceptions import InputError
+from fedrank.exceptions import InputError, Remedy
 from fedrank.schemes.base import ConsensusScheme, needed_bound, only_true
 
 DEFAULT_LEVELS = 4  # steps per place
@@ -89,14 +89,10 @@ class Borda(ConsensusScheme):
         if not isinstance(send, str) or send not in OPTIONS:
             known = ", ".join(f'"{name}"' for name in OPTIONS)
             raise InputError(f"send must be one of {known}, not {send!r}", value=send)
-        for name, value in (("levels", levels), ("phi", phi)):
+        for name, value, remedy in (("levels", levels, Remedy.LEVELS), ("phi", phi, Remedy.PHI)):
             if value is not None and name not in OPTIONS[send]:
-                owners = " or ".join(f'send="{each}"' for each in OPTIONS if name in OPTIONS[each])
-                raise InputError(
-                    f'{name} does not apply to send="{send}"',
-                    value=value,
-                    remedy=f"leave out {name}, or pass {owners}",
-                )
+                problem = f'{name} does not apply to send="{send}"'
+                raise InputError(problem, value=value, remedy=remedy)
         if "max_samples" in OPTIONS[send]:
             needed_bound(max_samples, "sums" if send == "sums" else "weighted means")
         self.send = send
