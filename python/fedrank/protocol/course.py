@@ -11,6 +11,7 @@ from fedrank.consensus import Consensus
 from fedrank.consensus.ties import Searched
 from fedrank.protocol.methods import DISPERSION, REFINE, START, Kemeny, Method, scheme_of
 from fedrank.schemes import AnyScheme, Dispersion, Fit, Refine
+from fedrank.schemes.refine import AUTO
 
 
 class Course:
@@ -59,7 +60,6 @@ class Course:
         self.orders: list[list[int]] = []
         self.stage: str | None = START
         self._refined: list[ArrayLike] = []  # sums of the rounds of refinement, in turn
-        self._pairs = 0  # whose margins these are
         self._survivors: int | None = None
         self._drawn = False  # whether the start had ties, which were broken at random
 
@@ -112,12 +112,12 @@ class Course:
         assert isinstance(scheme, Refine)
         found = scheme.decode(total, survivors, rng=rng, earlier=self._refined)
         self._refined.append(total)
-        self._pairs += sum(each.entries for each in scheme.segments if each.name == "margin")
         if found.decided_by == "order" and self.consensus is not None:
             found = replace(found, decided_by=decided_before(found, self.consensus))
-            # With all pairs known, the best rankings differ in their ties only.
+            # With all pairs known, whatever the start was, the best rankings differ in their ties
+            # only. With the window "auto" another start may end before they are.
             told = not found.tied_items or found.decided_by == "random"
-            settled = self._pairs == scheme.n * (scheme.n - 1) // 2 and told
+            settled = scheme.window != AUTO and int(scheme.window) >= scheme.n - 1 and told
             if self._drawn and not settled and found.searched is None:
                 found = replace(found, searched=Searched("start", 0, scheme.n))
         self.consensus = replace(found, item_labels=self.labels, method="federated kemeny")

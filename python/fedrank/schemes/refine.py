@@ -20,7 +20,6 @@ from fedrank.schemes.base import (
     only_true,
 )
 
-
 AUTO = "auto"
 """The window that widens where items move."""
 
@@ -44,8 +43,9 @@ class Refine(ConsensusScheme):
     """Refinement of an announced consensus towards Kemeny's (M14).
 
     A client sends, for every two items that are near in the announced ranking, its margin: how
-    many of its rankings put the first before the second, less the reverse. The server moves items past each other as long as that brings the ranking nearer
-    to the clients' rankings; items whose margin it does not know keep their order.
+    many of its rankings put the first before the second, less the reverse. The server moves items
+    past each other as long as that brings the ranking nearer to the clients' rankings; items whose
+    margin it does not know keep their order.
 
     Parameters
     ----------
