@@ -188,11 +188,16 @@ def test_bits_of_a_refinement_are_those_of_all_its_rounds():
         (each.labels["method"], each.labels["setting"]): each
         for each in pareto.compare_all(parts, generator())
     }
-    start = sum(reference.borda_widths(12, 10))
+    # Weighted means at eight levels, of at most 7 rankings; means at four.
+    weighted, means = (12 * reference.bits_for(10 * levels * 11) for levels in (8, 4))
     pairs = len(reference.refine_pairs([range(12)], 4))
-    assert found["Refine", "w 4"].bits == start + pairs * reference.refine_bits(10, 5)
-    assert found["Refine, majority", "w 4"].bits == start + pairs * reference.bits_for(10)
+    assert found["Refine", "w 4"].bits == weighted + pairs * reference.refine_bits(10, 7)
+    assert found["Refine, majority", "w 4"].bits == means + pairs * reference.bits_for(10)
     assert found["Refine, rounds", "w 1"].bits >= found["Refine", "w 1"].bits
+    assert found["Refine, auto", "auto"].bits >= weighted + 11 * reference.refine_bits(10, 7)
+    assert (found["Lehmer", "I 0"].rounds, found["Refine", "w 4"].rounds) == (1, 2)
+    assert found["Refine, auto", "auto"].rounds >= 2
+    assert found["Borda, means", "4 levels"].bits == means
     assert ("Refine", "w 16") not in found  # there are only 12 items
     assert found["Lehmer", "I 4"].bits == sum(reference.lehmer_widths(12, 10, 4))
 
