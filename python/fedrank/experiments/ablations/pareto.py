@@ -16,8 +16,8 @@ from fedrank.experiments.ablations.base import (
 )
 from fedrank.experiments.ablations.borda import QUANTIZERS
 from fedrank.experiments.ablations.lehmer import lehmer_scheme
+from fedrank.experiments.ablations.means import LEVELS
 from fedrank.experiments.figure import Figure, Row
-from fedrank.experiments.real import PHI
 from fedrank.experiments.table import matching
 from fedrank.protocol.federate import federate
 from fedrank.schemes import Borda, ConsensusScheme
@@ -35,6 +35,9 @@ def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
     schemes: list[tuple[str, str, ConsensusScheme]] = [
         ("Borda", f"phi {phi:g}", Borda(n, clients, send="centroids", phi=phi))
         for phi in QUANTIZERS
+    ]
+    schemes += [
+        ("Borda, means", f"k {levels}", Borda(n, clients, levels=levels)) for levels in LEVELS
     ]
     exact = Borda(n, clients, send="sums", max_samples=most)
     schemes.append(("Borda, exact", "exact", exact))
@@ -54,7 +57,7 @@ def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
     for (method, options), window in product(refinements.items(), WINDOWS):
         if window >= n:
             continue
-        found = federate(parts, "kemeny", secure=False, rng=rng, phi=PHI, window=window, **options)
+        found = federate(parts, "kemeny", secure=False, rng=rng, window=window, **options)
         bits = sum(each.scheme.message_bits for each in found.rounds)
         yield Variant({"method": method, "setting": f"w {window}"}, found.ranks, bits)
 
@@ -85,6 +88,7 @@ def draw(rows: Sequence[Row]) -> Any:
     real = "data" in rows[0]
     styles: dict[str, panels.Style] = {
         "Borda": (panels.BLUE, "o", ""),
+        "Borda, means": (panels.VERMILLION, "s", ""),
         "Borda, exact": (panels.BLUE, "*", ""),
         "Lehmer": (panels.ORANGE, "v", ""),
         "Refine": (panels.PURPLE, "D", ""),
