@@ -16,6 +16,7 @@ from fedrank.experiments.ablations.base import (
 )
 from fedrank.experiments.ablations.borda import QUANTIZERS
 from fedrank.experiments.ablations.lehmer import lehmer_scheme
+from fedrank.experiments.ablations.means import LEVELS
 from fedrank.experiments.figure import Figure, Row
 from fedrank.experiments.table import matching
 from fedrank.protocol.federate import federate

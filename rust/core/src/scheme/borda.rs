@@ -155,7 +155,7 @@ impl Borda {
         };
         let (possible, doubtful) = match self.entries {
             Entries::Means { levels } => {
-                (at_most(levels) && possible_means(total, n, survivors, levels), SURVIVORS)
+                (at_most(levels) && possible_means(total, self.size, survivors, levels), SURVIVORS)
             }
             Entries::Weighted { levels, .. } => (at_most(levels), SURVIVORS),
             Entries::Centroids { .. } => (at_most(1), SURVIVORS),
@@ -213,12 +213,14 @@ fn stagger(sums: Vec<u64>, rows: u64, levels: u64, client: u64, clients: u64) ->
 
 /// Whether the staggered means of so many clients can have these sums.
 ///
-/// A client's means add up to n(n − 1)/2, and an entry is within one of its levels·mean.
-fn possible_means(sums: &[u64], n: usize, survivors: usize, levels: u64) -> bool {
+/// A client's means add up to n(n − 1)/2. An entry is less than its shift above levels·mean, or less
+/// than one minus its shift below, and any `survivors` of the shifts add up to
+/// `survivors·(1 − survivors/(2·clients))` at most.
+fn possible_means(sums: &[u64], size: Size, survivors: usize, levels: u64) -> bool {
     let all: u128 = sums.iter().map(|&sum| u128::from(sum)).sum();
-    let (n, survivors) = (n as u128, survivors as u128);
+    let (n, survivors, clients) = (size.n as u128, survivors as u128, size.clients as u128);
     let middle = survivors * u128::from(levels) * (n * (n - 1) / 2);
-    n == 1 || all.abs_diff(middle) < survivors * n
+    n == 1 || 2 * clients * all.abs_diff(middle) <= n * survivors * (2 * clients - survivors)
 }
 
 /// Whether some rankings, at least one and at most `samples` of each client, have these sums,
@@ -252,4 +254,63 @@ fn nearest(midpoints: &[f64], mean: f64, rng: &mut impl Rng, drawn: &mut usize) 
     let on_midpoint = midpoints.get(place) == Some(&mean);
     *drawn += usize::from(on_midpoint);
     place as u64 + u64::from(on_midpoint && rng.next_u32() & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Entries of clients with the same mean `sum/rows`, in the order of the roster.
+    fn entries(sum: u64, rows: u64, levels: u64, clients: u64) -> impl Iterator<Item = u64> {
+        (0..clients).map(move |client| stagger(vec![sum], rows, levels, client, clients)[0])
+    }
+
+    #[test]
+    fn clients_that_agree_resolve_a_part_of_a_level() {
+        // Hermite's identity: the entries add up to ⌊clients·levels·mean + ½⌋.
+        for (clients, levels, rows) in [(1, 1, 1), (2, 4, 3), (3, 1, 7), (10, 4, 50), (7, 5, 9)] {
+            for sum in 0..=4 * rows {
+                let total: u64 = entries(sum, rows, levels, clients).sum();
+                assert_eq!(total, (2 * clients * levels * sum + rows) / (2 * rows));
+            }
+        }
+    }
+
+    #[test]
+    fn entries_rise_with_the_mean_and_with_the_index() {
+        let of = |sum| entries(sum, 12, 4, 5).collect::<Vec<_>>();
+        for sum in 0..40 {
+            assert!(of(sum).is_sorted());
+            assert!(of(sum).iter().zip(of(sum + 1)).all(|(&less, more)| less <= more));
+        }
+    }
+
+    #[test]
+    fn the_widest_numbers_do_not_overflow() {
+        let (rows, levels, clients) = (1 << 31, u64::from(u32::MAX), 1 << 24);
+        let sum = (rows - 1) * rows; // every ranking puts the item last of 2^31
+        let last = stagger(vec![sum], rows, levels, clients - 1, clients);
+        assert_eq!(last, [levels * (rows - 1)]);
+    }
+
+    #[test]
+    fn an_index_outside_of_the_roster_is_refused() {
+        let size = Size { n: 2, clients: 3, max_samples: None, partial: false };
+        let scheme = Borda::means(size, 4).unwrap();
+        let data = Rankings::new(&[0, 1], 2).unwrap();
+        assert!(scheme.encode(data, 2, [0; 32]).is_ok());
+        let refused = scheme.encode(data, 3, [0; 32]);
+        assert!(matches!(refused, Err(Error::Parameter { name: "client", .. })));
+    }
+
+    #[test]
+    fn another_number_of_survivors_is_refused() {
+        // Two items at four levels: each client's entries add up to 4, within 1 − S/6 per entry.
+        let size = Size { n: 2, clients: 3, max_samples: None, partial: false };
+        let scheme = Borda::means(size, 4).unwrap();
+        assert!(scheme.decode(&[4, 8], 3, Ties::Index).is_ok());
+        assert!(scheme.decode(&[4, 8], 2, Ties::Index).is_err());
+        assert!(scheme.decode(&[0, 4], 2, Ties::Index).is_err());
+        assert!(Borda::means(size, 0).is_err());
+    }
 }
