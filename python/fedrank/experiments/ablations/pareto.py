@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)  # of refinement
-LEVELS = (1, 2, 4, 8)  # of staggered means
 
 
 def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
