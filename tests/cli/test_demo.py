@@ -80,7 +80,7 @@ def test_demo_runs_the_main_job_by_default():
     table = rows(done.stdout)
     assert table["clients in the sum"][0] == "8 of 10"
     assert len(table["dropped out"][0].split(",")) == 2
-    assert table["bytes per client"][0] == "3,338"
+    assert table["bytes per client"][0] == "3,582"
     assert int(table["pairs of items in the wrong order"][0]) <= 5
     # The best ten are the hidden best ten, but for a neighbour or two.
     assert all(abs(int(table[str(place)][2]) - place) <= 2 for place in range(1, 11))
