@@ -55,7 +55,7 @@ def test_new_run_preview_forget_ledger(tmp_path):
         {"stage": "start", "at_most": 1, "bytes": bytes_up(STUDY.round(0))}
     ]
     message = preview(read, STUDY).message.tolist()
-    assert document["segments"] == [{"name": "position", "bits": 4, "entries": message}]
+    assert document["segments"] == [{"name": "mean", "bits": 6, "entries": message}]
     table = run("agent", "preview", study, "--config", config)
     assert " ".join(map(str, message)) in table.stdout
     assert "the policy: allows it" in table.stdout

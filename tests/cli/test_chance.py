@@ -52,6 +52,21 @@ def test_json_has_the_ties_and_the_sentences(tied):
         assert [row["place"] for row in found["consensus"]] == [1, 2, 3, 4]
 
 
+def test_items_that_rounding_may_have_tied_are_named_with_the_option_that_helps(tmp_path):
+    file = write_ranks(tmp_path / "votes.csv", TOWNS, WINNERS * 3)
+    command = ("federate", file, "--clients", "3", "--levels", "1", "--seed", "1")
+    said = (
+        "mean positions were rounded, so items closer than about 0.33 of a place may tie: {}; "
+        "fedrank federate --send sums tells them apart unless their means are equal"
+    )
+    found = json.loads(run(*command, "--json").stdout)
+    names = ", ".join(found["tied_groups"][0])
+    assert said.format(names) in found["chance"]
+    assert f"! {said.format(names)}" in " ".join(run(*command).stdout.split())
+    exact = json.loads(run(*command[:4], "--send", "sums", "--json").stdout)
+    assert not any("rounded" in sentence for sentence in exact["chance"])
+
+
 def test_ties_by_item_number_are_not_called_chance(tied):
     shown = run("aggregate", tied, "--ties", "index").stdout
     assert "! places 1 and 2 were decided by item number: Golden, St. Clair\n" in shown

@@ -72,12 +72,20 @@ def test_lehmer_plan_is_where_slow_simulation_crosses():
     assert found.center != "identity"  # where digits pile up at 0, and pluralities are sure
 
 
-def test_a_plan_for_a_distance_reaches_it():
-    found = plan("borda", n=5, phi=0.6, clients=4, distance=0.5, rng=1)
+def by_centroids(parts, source):
+    return reference.federated_borda(parts, 0.6, source)
 
-    def rule(parts, source):
-        return reference.federated_borda(parts, 0.6, source)
 
+def by_means(parts, source):
+    sent = [reference.staggered(part, 4, c, len(parts)) for c, part in enumerate(parts)]
+    sums = reference.position_sums(sent)
+    order = sorted(range(len(sums)), key=lambda item: (sums[item], source.random()))
+    return reference.inverse(order)
+
+
+@pytest.mark.parametrize(("send", "rule"), [("means", by_means), ("centroids", by_centroids)])
+def test_a_plan_for_a_distance_reaches_it(send, rule):
+    found = plan("borda", n=5, phi=0.6, clients=4, distance=0.5, rng=1, send=send)
     distances = slowly(0.6, 5, 4, found.samples, 400, rule, 3)
     assert distances.mean() < 0.5 + 5 * distances.std() / 20
     assert found.distance == 0.5

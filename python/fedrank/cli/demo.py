@@ -70,7 +70,7 @@ def demo(
             f"{clients} clients rank {items} genes, {samples} rankings each "
             f"(Mallows, phi = {phi}); {dropouts} of them drop out before they send their input"
         )
-    result = federate(parties, "borda", phi=min(phi, 0.99), dropouts=lost, rng=rng)
+    result = federate(parties, "borda", dropouts=lost, rng=rng)
     costs = measure(result, data, center[0], samples)
     output.deliver(costs, result, as_document, out)
     if picture:

@@ -149,8 +149,8 @@ def describe(sender: Sender) -> str:
     name = scheme.kind.capitalize()
     if isinstance(scheme, Lehmer):
         name = f"Lehmer, I = {scheme.low_bits}"
-    elif isinstance(scheme, Borda) and scheme.send == "sums":
-        name = "Borda, exact sums"
+    elif isinstance(scheme, Borda) and scheme.send != "means":
+        name = f"Borda, {'exact sums' if scheme.send == 'sums' else scheme.send}"
     elif isinstance(scheme, Refine):
         name = f"Refine, w = {scheme.window}"
     return f"{name}, as sent" if isinstance(sender, FederatedConsensus) else name
@@ -200,7 +200,7 @@ def power_of_1000(size: float) -> int:
 
 
 def bins(n: int, phis: float | Iterable[float], *, ax: Axes | None = None) -> Axes:
-    """Draw the bins in which federated Borda quantizes mean positions to levels.
+    """Draw the bins in which the paper's Borda quantizes mean positions to levels.
 
     Crosses are the centroids: the expected positions of a Mallows model (M4), drawn as places, from
     1. Bars are the bins around them, which meet at the midpoints; the outer bins end at the first
