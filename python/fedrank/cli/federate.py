@@ -243,6 +243,10 @@ def as_window(text: str | None) -> int | str | None:
     --------
     >>> as_window("8"), as_window("auto")
     (8, 'auto')
+    >>> as_window("wide")
+    Traceback (most recent call last):
+        ...
+    ValueError: --window must be a whole number of at least 1, or auto, not 'wide'
     """
     if text is None or text == AUTO:
         return text
