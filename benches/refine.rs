@@ -7,7 +7,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use fedrank_core::consensus::borda;
 use fedrank_core::mallows::Phi;
 use fedrank_core::scheme::Refine;
-use fedrank_core::scheme::refine::Vote;
+use fedrank_core::scheme::refine::{Vote, Window};
 use fedrank_core::{Interrupt, Profile, Rankings, Ties};
 
 const ROWS: usize = 51;
@@ -28,7 +28,8 @@ fn refine(c: &mut Criterion) {
         let start = Rankings::trusted(&start, n);
         group.throughput(Throughput::Elements((n * WINDOW) as u64));
         for (name, vote) in [("margins", Vote::Margins), ("counted", Vote::Counted)] {
-            let scheme = Refine::new(start, 1, Some(ROWS), WINDOW, vote, false).expect("a scheme");
+            let scheme = Refine::new(start, 1, Some(ROWS), Window::Fixed(WINDOW), vote, false)
+                .expect("a scheme");
             let (total, _) =
                 scheme.encode(rankings, KEY, Interrupt::begin()).expect("few enough rankings");
             group.bench_function(BenchmarkId::new(format!("encode_{name}"), n), |b| {

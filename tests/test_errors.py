@@ -10,7 +10,7 @@ import pytest
 import fedrank
 from fedrank import PartialRankings, Rankings, _core, data, golomb
 from fedrank.agent.policy import as_toml
-from fedrank.cli import FLAGS
+from fedrank.cli._flags import FLAGS
 from fedrank.cli._reading import as_flags
 from fedrank.exceptions import InputError, Remedy
 

@@ -94,7 +94,7 @@ call = lambda: fr.planning.plan("lehmer", n=400, phi=0.6, clients=10, delta=1e-4
 votes = uniform(100, 2000, 150)
 announced = np.arange(2000)[np.newaxis]
 scheme = _core.Scheme.refine(announced.astype(np.int32), 3, 15_000, 1999, "margins", False)
-call = lambda: [scheme.encode(votes.ranks, bytes(32)) for _ in range(50)]""",
+call = lambda: [scheme.encode(votes.ranks, 0, bytes(32)) for _ in range(50)]""",
 }
 
 

@@ -305,13 +305,21 @@ def test_functions_draw_only_if_asked(terminal):
 
 def test_a_federated_run_is_one_line_from_nothing_to_all(terminal):
     clients = [uniform(3, 30) for _ in range(4)]
-    fr.federate(clients, "kemeny", rng=0, progress=True, dropouts=[0])
+    fr.federate(clients, "kemeny", rounds=1, rng=0, progress=True, dropouts=[0])
     shown = lines(terminal)
     assert all(line.startswith("federate") for line in shown)
     parts = [int(line.split("%")[0].split()[-1]) for line in shown if "%" in line]
     assert parts == sorted(parts)
     assert parts[-1] > 70  # the one that dropped out did less than was expected
     assert any("round 2 of 2, mask" in line for line in shown)
+
+
+def test_rounds_without_a_limit_show_the_time_spent(terminal):
+    clients = [uniform(3, 30) for _ in range(4)]
+    fr.federate(clients, "kemeny", rng=0, progress=True)
+    shown = lines(terminal)
+    assert any("round 2, mask" in line for line in shown)
+    assert not any("%" in line for line in shown)
 
 
 def test_importing_fedrank_loads_neither_rich_nor_typer(python):

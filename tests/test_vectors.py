@@ -81,7 +81,7 @@ def test_refine_messages(case):
     *earlier, ranks = case["announced"]
     options = {name: case[name] for name in ("window", "counts", "majority", "max_samples")}
     scheme = Refine(ranks, case["clients"], earlier=earlier, **options)
-    message = scheme.encode(case["rankings"])
+    message = scheme.encode(case["rankings"], client=0)
     assert message.tolist() == case["message"]
     assert scheme.pack(message).hex() == case["packed"]
     assert scheme.unpack(bytes.fromhex(case["packed"])).tolist() == case["message"]
@@ -90,7 +90,7 @@ def test_refine_messages(case):
 @pytest.mark.parametrize("case", cases("dispersion"), ids=lambda case: case["packed"])
 def test_dispersion_messages_and_fits(case):
     scheme = Dispersion(case["announced"], case["clients"], max_samples=case["max_samples"])
-    message = scheme.encode(case["rankings"])
+    message = scheme.encode(case["rankings"], client=0)
     assert message.tolist() == case["message"]
     assert scheme.pack(message).hex() == case["packed"]
     fit = scheme.decode(message, survivors=1)

@@ -45,13 +45,14 @@ def run(_: Clock) -> Iterator[Size]:
         raw = SAMPLES * n * ceil(log2(n))
         schemes = {
             "Borda": fr.Borda(n, clients),
-            "Borda, exact": fr.Borda(n, clients, quantize=False, max_samples=SAMPLES),
+            "Borda of the paper": fr.Borda(n, clients, send="centroids"),
+            "Borda, exact": fr.Borda(n, clients, send="sums", max_samples=SAMPLES),
             **{f"Lehmer, I = {low}": fr.Lehmer(n, clients, low_bits=low) for low in (0, 2, 4)},
         }
         by_formula = fr.Lehmer(n, clients, low_bits="paper", max_samples=SAMPLES)
         schemes[f"Lehmer, paper's I = {by_formula.low_bits}"] = by_formula
         for name, each in schemes.items():
-            encoded = np.array([each.encode(rankings, rng=1) for rankings in data])
+            encoded = np.array([each.encode(part, client=c, rng=1) for c, part in enumerate(data)])
             sent = session(fr.Study(each).round(0), encoded)[0]
             assert (sent == sent[0]).all()  # no length depends on the data
             yield Size(
@@ -65,11 +66,14 @@ def run(_: Clock) -> Iterator[Size]:
 
 
 def paper_borda(scheme: fr.Borda) -> tuple[float, float | None]:
-    """Bits of Algorithm 2, with the modulus that the sum of places 1..N needs; of Theorem 2."""
+    """Bits of Algorithm 2, with the modulus that the sum of places 1..N needs; of Theorem 2.
+
+    Exact sums and means have more values per place: rankings, or levels.
+    """
     n, clients = scheme.n, scheme.clients
-    if scheme.quantize:
+    if scheme.send == "centroids":
         return n * ceil(log2(clients * n + 1)), n * log2(n)
-    return n * ceil(log2(clients * scheme.max_samples * n + 1)), None
+    return n * ceil(log2(clients * (scheme.levels or scheme.max_samples) * n + 1)), None
 
 
 def paper_lehmer(scheme: fr.Lehmer) -> tuple[float, float]:

@@ -19,7 +19,7 @@ def run(clock: Clock) -> Iterator[Row]:
         generator = np.random.default_rng(1)
 
         def ours(rankings: fr.Rankings = rankings) -> np.ndarray:
-            return lehmer.encode(rankings, rng=1)
+            return lehmer.encode(rankings, client=0, rng=1)
 
         def kernel(rankings: fr.Rankings = rankings) -> np.ndarray:
             return fr.lehmer_encode(rankings)

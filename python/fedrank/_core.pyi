@@ -182,8 +182,9 @@ class Scheme:
     def borda(
         n: int,
         clients: int,
+        send: str,
+        levels: int,
         phi: float,
-        quantize: bool,
         max_samples: int | None,
         partial: bool,
     ) -> Scheme: ...
@@ -191,13 +192,15 @@ class Scheme:
     def lehmer(
         n: int, clients: int, low_bits: int, decode: str, max_samples: int | None
     ) -> Scheme: ...
-    def encode(self, ranks: NDArray[np.int32], seed: bytes) -> tuple[NDArray[np.uint64], int]: ...
+    def encode(
+        self, ranks: NDArray[np.int32], client: int, seed: bytes
+    ) -> tuple[NDArray[np.uint64], int]: ...
     @staticmethod
     def refine(
         announced: NDArray[np.int32],
         clients: int,
         max_samples: int | None,
-        window: int,
+        window: int | None,
         vote: str,
         partial: bool,
     ) -> Scheme: ...

@@ -163,6 +163,10 @@ class Remedy(StrEnum):
     TIES = 'pass ties="random" or ties="index"'
     REPLACE = "move it away, or pass replace=True"
     MAX_SAMPLES = "pass a larger max_samples"
+    STATE_MAX_SAMPLES = "pass max_samples=…, for example the least 2^k - 1 that is enough"
+    LEVELS = 'leave out levels, or pass send="means" or send="weighted"'
+    SUMS = 'send="sums"'
+    PHI = 'leave out phi, or pass send="centroids"'
     INSECURE = "add clients, or pass secure=False"
     MIN_SURVIVORS = "add clients, or pass a lower min_survivors"
     THRESHOLD = "keep more clients to the end, or choose a lower threshold"

@@ -8,6 +8,7 @@ from fedrank import Borda, Lehmer, Rankings, Study, federate
 from fedrank.agent import Agent, preview
 from fedrank.agent.preview import bytes_up
 from fedrank.agent.store import DAY
+from fedrank.exceptions import RefusalError
 from helpers.agents import LABELS, RANKS, ROSTER, STUDY, Federation, configured
 from helpers.command import write_ranks
 
@@ -40,11 +41,17 @@ def test_a_preview_says_since_when_and_of_how_many_rankings(tmp_path):
     assert abs(first.kept_since - time.time()) < DAY
 
 
-@pytest.mark.parametrize("study", [STUDY, Study(Borda(4, 4), LABELS, ["a", "b", "c", "d"])])
-def test_a_preview_keeps_nothing_for_a_study_that_is_not_allowed(tmp_path, study):
-    allowed = () if study is STUDY else (study.digest,)
-    config = configured(tmp_path, studies=allowed)
-    shown = preview(config, study)
+def test_a_preview_keeps_nothing_for_a_study_that_is_not_allowed(tmp_path):
+    config = configured(tmp_path, studies=())
+    shown = preview(config, STUDY)
     assert shown.objection is not None
     assert (shown.kept_since, shown.rankings) == (None, 12)
+    assert list((config.folder / "snapshots").iterdir()) == []
+
+
+def test_a_client_outside_of_the_roster_has_no_message(tmp_path):
+    study = Study(Borda(4, 4), LABELS, ["a", "b", "c", "d"])
+    config = configured(tmp_path, studies=(study.digest,))
+    with pytest.raises(RefusalError, match="east is not in the roster, so it has no message"):
+        preview(config, study)
     assert list((config.folder / "snapshots").iterdir()) == []

@@ -35,7 +35,7 @@ def config_of(tmp_path, case, study, **options):
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_a_preview_is_of_the_true_rankings_or_is_refused(tmp_path, case):
     labels = labels_of(case)
-    exact = Borda(len(labels), 4, quantize=False, max_samples=9, partial=True)
+    exact = Borda(len(labels), 4, send="sums", max_samples=9, partial=True)
     study = Study(exact, labels, ROSTER)
     shown = preview(config_of(tmp_path, case, study, **case.options), study)
     assert (shown.rankings, shown.source.split(" of ")[0]) == (
@@ -144,7 +144,7 @@ def tied(folder, study, **reading):
     return configured(folder, study=study, ranks=ranks, seed=7, reading=chosen)
 
 
-@pytest.mark.parametrize("study", [STUDY, Study(Kemeny(4, 4), LABELS, ROSTER)])
+@pytest.mark.parametrize("study", [STUDY, Study(Kemeny(4, 4, max_samples=99), LABELS, ROSTER)])
 def test_ties_are_refused_by_a_study_of_complete_rankings_and_may_be_completed(tmp_path, study):
     agent = Agent(tied(tmp_path, study))
     first = Step(1, 0, "advertise")

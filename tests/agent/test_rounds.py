@@ -10,6 +10,7 @@ from fedrank import Kemeny, Rankings, Study, conduct, federate
 from fedrank.agent import Agent, Code, preview
 from fedrank.agent.store import DAY
 from fedrank.exceptions import RefusalError
+from fedrank.protocol.methods import MAX_ROUNDS
 from fedrank.protocol.record import Begin
 from fedrank.protocol.secagg import STEPS, Server
 from fedrank.transport import Lost, Step
@@ -256,8 +257,37 @@ def test_runs_count_once_however_many_rounds_they_have(tmp_path):
 def test_a_preview_shows_every_round_that_may_come(tmp_path):
     config = configured(tmp_path, study=STUDY)
     shown = preview(config, STUDY)
-    assert [stage for stage, _ in shown.rounds] == ["start", *["refine"] * 3, "dispersion"]
+    kinds = [(stage, most) for stage, most, _ in shown.rounds]
+    assert kinds == [("start", 1), ("refine", 3), ("dispersion", 1)]
     found = federate(DATA, STUDY.method, threshold=3, fit_phi=True, rng=5)
     for each in found.rounds:
-        sizes = next(sizes for stage, sizes in shown.rounds if stage == each.round.stage)
+        sizes = next(sizes for stage, _, sizes in shown.rounds if stage == each.round.stage)
         assert max(each.bytes_up) <= sum(sizes.values())
+
+
+def test_agents_answer_rounds_without_a_limit_until_nothing_moves(tmp_path):
+    study = Study(Kemeny(4, 4, max_samples=12), LABELS, ROSTER, threshold=3)
+    agents = Agents(tmp_path, study, runs_per_day=1)
+    found = conduct(study, agents, rng=5, run=1)
+    expected = federate(DATA, study.method, threshold=3, rng=5)
+    assert found.ranks.tobytes() == expected.ranks.tobytes()
+    assert len(found.rounds) == len(expected.rounds) > 1
+    assert found.converged is expected.converged is True
+    # Nothing moved, so an honest server stops; another one gets no pair twice.
+    round = len(found.rounds)
+    last = tuple(found.order.tolist())
+    again = study.round(round, [last] * round, found.in_sum.nonzero()[0].tolist())
+    assert again.scheme.segments == ()
+    agents.close()
+
+
+def test_a_preview_says_how_many_rounds_there_can_be_without_a_limit(tmp_path):
+    study = Study(Kemeny(4, 4, max_samples=12), LABELS, ROSTER)
+    shown = preview(configured(tmp_path, study=study), study)
+    kinds = [(stage, most) for stage, most, _ in shown.rounds]
+    assert kinds == [("start", 1), ("refine", 1), ("refine", MAX_ROUNDS - 1)]
+    # Neighbours first, 3 entries of 7 bits; then at most all 6 pairs.
+    masks = [sizes["mask"] for _, _, sizes in shown.rounds]
+    assert masks[2] - masks[1] == 6 - 3
+    with pytest.raises(ValueError, match="has no round 101"):
+        study.round(MAX_ROUNDS + 1, [[0, 1, 2, 3]] * (MAX_ROUNDS + 1), stage="refine")

@@ -149,7 +149,7 @@ def test_a_damaged_record_of_a_run_is_refused_and_named(tmp_path, text):
 
 
 def test_a_message_is_kept_with_the_width_of_the_scheme(tmp_path):
-    study = Study(Borda(4, 4, quantize=False, max_samples=2**40), LABELS, ROSTER)
+    study = Study(Borda(4, 4, send="sums", max_samples=2**40), LABELS, ROSTER)
     config = configured(tmp_path, study=study)
     message = preview(config, study).message
     assert message.tolist() == np.sum(RANKS[1], axis=0).tolist()

@@ -51,9 +51,11 @@ def test_new_run_preview_forget_ledger(tmp_path):
     document = json.loads(shown.stdout)
     assert document["objection"] is None
     assert (document["rankings"], document["kept_since"] > 0) == (12, True)
-    assert document["rounds"] == [{"stage": "start", "bytes": bytes_up(STUDY.round(0))}]
+    assert document["rounds"] == [
+        {"stage": "start", "at_most": 1, "bytes": bytes_up(STUDY.round(0))}
+    ]
     message = preview(read, STUDY).message.tolist()
-    assert document["segments"] == [{"name": "position", "bits": 4, "entries": message}]
+    assert document["segments"] == [{"name": "mean", "bits": 6, "entries": message}]
     table = run("agent", "preview", study, "--config", config)
     assert " ".join(map(str, message)) in table.stdout
     assert "the policy: allows it" in table.stdout

@@ -431,7 +431,7 @@ def test_completion_is_there_for_the_shell():
     [
         ("fedrank ag", {"agent", "aggregate"}),
         ("fedrank aggregate --method p", {"pivot", "pick"}),
-        ("fedrank federate --unq", {"--unquantized"}),
+        ("fedrank federate --send c", {"centroids"}),
     ],
 )
 def test_completion_offers_commands_options_and_values(words, offered):

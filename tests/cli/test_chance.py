@@ -19,7 +19,7 @@ def tied(tmp_path):
 
 
 def commands(file):
-    exact = ("--unquantized", "--min-survivors", "1", "--clients", "2")
+    exact = ("--send", "sums", "--min-survivors", "1", "--clients", "2")
     return [
         ("aggregate", file),
         ("aggregate", file, "--method", "kemeny"),
@@ -50,6 +50,21 @@ def test_json_has_the_ties_and_the_sentences(tied):
         assert re.fullmatch(SAID, found["chance"][1])
         assert [row["tied"] for row in found["consensus"]] == [1, 1, None, None]
         assert [row["place"] for row in found["consensus"]] == [1, 2, 3, 4]
+
+
+def test_items_that_rounding_may_have_tied_are_named_with_the_option_that_helps(tmp_path):
+    file = write_ranks(tmp_path / "votes.csv", TOWNS, WINNERS * 3)
+    command = ("federate", file, "--clients", "3", "--levels", "1", "--seed", "1")
+    said = (
+        "mean positions were rounded, so items closer than about 0.33 of a place may tie: {}; "
+        "fedrank federate --send sums tells them apart unless their means are equal"
+    )
+    found = json.loads(run(*command, "--json").stdout)
+    names = ", ".join(found["tied_groups"][0])
+    assert said.format(names) in found["chance"]
+    assert f"! {said.format(names)}" in " ".join(run(*command).stdout.split())
+    exact = json.loads(run(*command[:4], "--send", "sums", "--json").stdout)
+    assert not any("rounded" in sentence for sentence in exact["chance"])
 
 
 def test_ties_by_item_number_are_not_called_chance(tied):
@@ -105,7 +120,7 @@ def test_the_central_consensus_follows_the_labels_even_if_the_first_client_is_lo
         places = [tuple("xyz".index(label) for label in labels)] * 2  # x, then y, then z
         write_ranks(tmp_path / f"{name}.csv", list(labels), places)
     files = sorted(tmp_path.glob("*.csv"))
-    done = run("federate", *files, *DECLARED, "--unquantized", "--drop", "a", "--json")
+    done = run("federate", *files, *DECLARED, "--send", "sums", "--drop", "a", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [row["item"] for row in found["consensus"]] == ["x", "y", "z"]

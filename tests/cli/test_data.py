@@ -54,6 +54,27 @@ def test_the_folder_may_come_from_the_environment(tmp_path):
     assert (states["netflix"], states["aspen"]) == ("wrong", "absent")
 
 
+def test_list_finds_files_that_were_unpacked_by_hand(tmp_path):
+    absent = run("list", "--folder", tmp_path)
+    said = " ".join(absent.stdout.split())
+    assert f"sushi, by hand: download {CATALOGUE['sushi'].files[0].urls[0]} and put it" in said
+    (tmp_path / "sushi").mkdir()
+    for name, found in (
+        ("sushi3a.5000.10.order", "absent"),
+        (
+            "sushi3.udata",
+            "unpacked, not verified",
+        ),
+    ):
+        (tmp_path / "sushi" / name).write_text("10 1\n")
+        done = run("list", "--folder", tmp_path)
+        states = {row[0]: row[4] for row in command.cells(done.stdout.splitlines()) if len(row) > 4}
+        assert states["sushi"] == found
+    assert "by hand" not in done.stdout
+    facts = json.loads(run("info", "sushi", "--json", "--folder", tmp_path).stdout)
+    assert facts["files"][0]["state"] == "unpacked, not verified"
+
+
 def test_info_tells_all(tmp_path):
     done = run("info", "sushi", "--folder", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

@@ -64,8 +64,8 @@ def check_scores(found, rankings):
     assert told["kendall_distance"] == reference.kendall(consensus, central)
 
 
-def test_unquantized_borda_is_central_borda_of_all_files_aligned_by_label(files):
-    found = federate(*files, "--unquantized")
+def test_exact_borda_is_central_borda_of_all_files_aligned_by_label(files):
+    found = federate(*files, "--send", "sums")
     everyone = of(*SIZES)
     sums = reference.position_sums(everyone)
     assert len(set(sums)) == len(sums)  # no tie to be broken either way
@@ -83,13 +83,13 @@ def test_unquantized_borda_is_central_borda_of_all_files_aligned_by_label(files)
 def test_the_public_bound_tells_the_largest_client_only_roughly(tmp_path, largest, public):
     sizes = {"a": 1, "b": 1, "c": largest}
     files = [write_soc(tmp_path / f"{name}.soc", LABELS, draw(m, 0)) for name, m in sizes.items()]
-    assert federate(*files, "--unquantized")["scheme"]["max_samples"] == public
-    given = federate(*files, "--unquantized", "--max-samples", "9")
+    assert federate(*files, "--send", "sums")["scheme"]["max_samples"] == public
+    given = federate(*files, "--send", "sums", "--max-samples", "9")
     assert given["scheme"]["max_samples"] == 9
 
 
-def test_quantized_borda_sums_one_admissible_place_a_client(files):
-    found = federate(*files, "--phi", "0.5", "--no-secure")
+def test_centroids_of_borda_sum_one_admissible_place_per_client(files):
+    found = federate(*files, "--send", "centroids", "--phi", "0.5", "--no-secure")
     places = [reference.borda_places(RANKINGS[name], 0.5) for name in SIZES]
     scores = {row["item"]: row["score"] for row in found["consensus"]}
     expected = [float(each) for each in reference.expected_positions(0.5, 4)]
@@ -122,7 +122,7 @@ def test_masks_change_the_bytes_and_nothing_else(files):
     masked = federate(*files, "--seed", "3")
     bare = federate(*files, "--seed", "3", "--no-secure")
     assert masked["consensus"] == bare["consensus"]
-    width = sum(reference.borda_widths(4, 5))
+    width = sum(reference.borda_widths(4, 5, 4))  # four levels per place
     assert [client["bytes_sent"] for client in bare["clients"]] == [ceil(width / 8)] * 5
     # Keys 104, shares 552, masked input 40 and the message, shares of five 205.
     assert {client["bytes_sent"] for client in masked["clients"]} == {901 + ceil(width / 8)}
@@ -134,7 +134,7 @@ def test_masks_change_the_bytes_and_nothing_else(files):
 
 
 def test_a_client_that_drops_out_is_named_and_left_out_of_everything(files):
-    found = federate(*files, "--unquantized", "--drop", "south")
+    found = federate(*files, "--send", "sums", "--drop", "south")
     lost = {c["name"]: c["dropped_at"] and c["dropped_at"]["step"] for c in found["clients"]}
     assert lost == dict.fromkeys(SIZES) | {"south": "mask"}
     assert [c["name"] for c in found["clients"] if not c["in_sum"]] == ["south"]
@@ -182,7 +182,7 @@ def test_by_takes_a_column_of_a_plain_table(tmp_path):
     rows = [(*ranking, name) for name in SIZES for ranking in RANKINGS[name]]
     random.Random(0).shuffle(rows)
     file = write_ranks(tmp_path / "all.csv", (*LABELS, "region"), rows)
-    found = federate(file, "--by", "region", "--unquantized")
+    found = federate(file, "--by", "region", "--send", "sums")
     assert {c["name"]: c["rankings"] for c in found["clients"]} == SIZES
     assert ranks_of(found, LABELS) == reference.borda(of(*SIZES))
     check_scores(found, of(*SIZES))
@@ -210,7 +210,7 @@ def test_candidates_make_ballot_files_agree(tmp_path):
 
 @pytest.mark.parametrize("method", ["borda", "kemeny"])
 def test_ties_that_are_kept_make_nothing_random_of_the_sums(method):
-    how = ["--unquantized"] if method == "borda" else ["--window", "3"]
+    how = ["--send", "sums"] if method == "borda" else ["--window", "3"]
     found = federate(SAMPLES / "small.toi", "--clients", "3", "--method", method, *how)
     # Three of 4,{1,2},3, two of 3, and one of {2,3},1.
     ballots = [(1, 1, 2, 0)] * 3 + [(-1, -1, 0, -1)] * 2 + [(1, 0, 0, -1)]
@@ -230,7 +230,7 @@ def test_ties_that_are_kept_make_nothing_random_of_the_sums(method):
 
 
 def test_ties_of_precincts_are_kept():
-    arguments = (SAMPLES / "cvr.csv", "--by", "Precinct", "--min-survivors", "1", "--unquantized")
+    arguments = (SAMPLES / "cvr.csv", "--by", "Precinct", "--min-survivors", "1", "--send", "sums")
     found = federate(*arguments)
     # Ann, Bob; Cy, Ann; Bob; Cy.
     ballots = [(0, 1, -1), (1, -1, 0), (-1, 0, -1), (-1, -1, 0)]
@@ -264,7 +264,7 @@ def test_a_client_may_have_ties_where_others_have_none(tmp_path):
     for name, rows in votes.items():
         (tmp_path / f"{name}.csv").write_text("x,y,z\n" + rows)
     ranks = "--layout", "ranks", "--items-in", "columns"
-    found = federate(*sorted(tmp_path.glob("*.csv")), *ranks, "--unquantized")
+    found = federate(*sorted(tmp_path.glob("*.csv")), *ranks, "--send", "sums")
     ballots = [(0, 1, 2), (0, 2, 1), (0, 0, 1), (0, 1, 2), (2, 1, 0), (2, 1, 0)]
     scores = {row["item"]: row["score"] for row in found["consensus"]}
     means = [float(sum(of) / 6) for of in zip(*map(reference.mid_ranks, ballots), strict=True)]
@@ -287,7 +287,7 @@ def test_files_of_one_name_in_two_folders_are_told_apart(tmp_path):
 
 
 def test_the_tables_tell_consensus_clients_and_cost(files):
-    done = run("federate", *files, "--unquantized", "--drop", "south")
+    done = run("federate", *files, "--send", "sums", "--drop", "south")
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
     rows = cells(done.stdout.splitlines())
@@ -328,7 +328,7 @@ def test_of_many_clients_twenty_are_shown(tmp_path):
 def test_out_holds_every_place(files, tmp_path):
     out = tmp_path / "consensus.csv"
     out.write_text("old\n" * 100)
-    done = run("federate", *files, "--unquantized", "--out", out)
+    done = run("federate", *files, "--send", "sums", "--out", out)
     assert done.returncode == 0, done.stderr
     lines = [line.split(",") for line in out.read_text(encoding="utf-8").splitlines()]
     order = reference.inverse(reference.borda(of(*SIZES)))
@@ -395,14 +395,10 @@ def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
         ),
         (["*", "--threshold", "2"], "threshold must be more than half of the 5 clients"),
         (["*", "--method", "copeland"], "'copeland'"),
-        (
-            ["*", "--method", "kemeny", "--unquantized"],
-            "--unquantized is an option of",
-        ),
         (["*", "--window", "2"], "--window is an option of --method kem"),
         (
-            ["*", "--method", "lehmer", "--unquantized"],
-            "--unquantized is an option of",
+            ["*", "--method", "lehmer", "--send", "sums"],
+            "--send is an option of --method borda or kemeny, not of --method lehmer",
         ),
         (["*", "--low-bits", "2"], "--low-bits is an option of --method lehmer"),
         (
@@ -423,7 +419,19 @@ def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
             "client 'south': 5 rankings are more than the bound of 4 per client; "
             "pass a larger --max-samples",
         ),
-        (["*", "--phi", "nan"], "phi"),
+        (["*", "--send", "centroids", "--phi", "nan"], "phi"),
+        (["*", "--send", "centroids", "--phi", "1"], "phi must be below 1"),
+        (["*", "--send", "all"], "'all'"),
+        (["*", "--levels", "0"], "--levels"),
+        (
+            ["*", "--phi", "0.5"],
+            'phi does not apply to send="means"; leave out --phi, or pass --send centroids',
+        ),
+        (
+            ["*", "--send", "sums", "--levels", "4"],
+            'levels does not apply to send="sums"; leave out --levels, or pass --send means or '
+            "--send weighted",
+        ),
         (["*", "--out", "absent/consensus.csv"], "there is no folder"),
         ([], "FILE"),
     ],

@@ -20,7 +20,8 @@ def test_plan_stands_beside_theory_and_bits():
         proved = fr.theory.samples(method, 5, 0.4, 0.05, 4).proved
         assert rows[method][:2] == ["0.4", f"{found.samples:,}"]
         assert rows[method][3] == f"{proved:,}"
-    assert rows["Borda"] == ["25", "4"]  # 5 entries of 0..16
+    assert rows["Borda"] == ["35", "5"]  # 5 entries of 0..64
+    assert rows["Borda of the paper"] == ["25", "4"]  # 5 entries of 0..16
     assert rows["Lehmer, nearest"] == ["16", "2"]  # digits up to 4, 8, 12 and 16
 
 
@@ -31,7 +32,7 @@ def test_plan_in_json():
     assert (told["samples"], told["message_bits"]) == (found.samples, found.message_bits)
     assert told["points"][0]["samples"] == 1
     assert told["theory"]["theorem"] == 2
-    assert told["bits"]["Borda"] == 25
+    assert told["bits"]["Borda"] == 35
     assert told["estimated_seconds"] > 0
 
 

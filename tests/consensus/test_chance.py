@@ -1,5 +1,7 @@
 """If another seed gives another order, the result says so: where, and why."""
 
+import html
+import json
 from itertools import pairwise, permutations
 
 import numpy as np
@@ -11,6 +13,7 @@ from fedrank import Borda, Consensus, Kemeny, Lehmer, PartialRankings, aggregate
 from fedrank.consensus import chance
 from fedrank.consensus.ties import NOT_COUNTED
 from fedrank.protocol.driver import conduct
+from fedrank.protocol.result import summary
 from fedrank.protocol.study import Study
 from fedrank.rankings.complete import Rankings
 from fedrank.schemes import Refine
@@ -76,7 +79,7 @@ def test_a_refinement_that_knows_all_pairs_ties_as_kemeny_does(ranks, seed, star
     n = len(ranks[0])
     announced = [position for position in start if position < n]
     scheme = Refine(announced, 1, n, max_samples=9)
-    found = scheme.decode(scheme.encode(ranks), 1, rng=seed)
+    found = scheme.decode(scheme.encode(ranks, client=0), 1, rng=seed)
     central = aggregate(ranks, "kemeny", rng=seed)
     assert list(map(set, found.tied_items)) == list(map(set, central.tied_items))
 
@@ -89,8 +92,12 @@ def test_a_cycle_of_majorities_is_a_tie_of_all_its_items():
     assert "decided by lot" in repr(found)
     by_number = aggregate(CYCLE, "kemeny", ties="index")
     assert chance(by_number)[1] == "places 1 to 3 were decided by item number: 0, 1, 2"
-    result = federate([[row] for row in CYCLE], "kemeny", secure=False, rng=0)
+    clients = [[row] for row in CYCLE]
+    result = federate(clients, "kemeny", secure=False, window=2, rng=0)
     assert chance(result)[1].startswith("places 1 to 3 were decided by lot: ")
+    # The pairs of neighbours alone do not show the cycle, but the start was drawn.
+    result = federate(clients, "kemeny", secure=False, rng=0)
+    assert "another seed may order places 1 to 3 differently" in " ".join(chance(result))
 
 
 # The promise
@@ -125,20 +132,22 @@ def test_what_depends_on_the_seed_is_said_of_partial_rankings(method, levels):
 
 
 def federated_methods(n, clients):
-    exact = Borda(n, clients, quantize=False, max_samples=9)
+    exact = Borda(n, clients, send="sums", max_samples=9)
     return [
         Borda(n, clients),
+        Borda(n, clients, send="weighted", max_samples=9),
+        Borda(n, clients, send="centroids"),
         exact,
         Lehmer(n, clients),
         Lehmer(n, clients, low_bits=2),
-        Kemeny(n, clients),
-        Kemeny(n, clients, start=exact, window=1, rounds=1),
-        Kemeny(n, clients, start=exact, window=2, rounds=3, counts=True),
+        Kemeny(n, clients, max_samples=99),
+        Kemeny(n, clients, start=exact, window=1, rounds=1, max_samples=99),
+        Kemeny(n, clients, start=exact, window=2, rounds=3, counts=True, max_samples=99),
         Kemeny(n, clients, majority=True, window=1),
     ]
 
 
-@pytest.mark.parametrize("which", range(8))
+@pytest.mark.parametrize("which", range(10))
 @given(st.data())
 def test_what_depends_on_the_seed_is_said_of_federated_results(which, data):
     n = data.draw(st.integers(1, 5))
@@ -146,6 +155,53 @@ def test_what_depends_on_the_seed_is_said_of_federated_results(which, data):
     clients = data.draw(st.lists(rows, min_size=1, max_size=4))
     method = federated_methods(n, len(clients))[which]
     check_promise([federate(clients, method, secure=False, rng=seed) for seed in SEEDS])
+
+
+# Rounded means
+
+
+ROUNDED = "mean positions were rounded, so items closer than {} may tie: {}; {} tells them apart"
+
+
+def test_items_that_rounding_may_have_tied_are_named_with_the_remedy():
+    # Means 0.6, 0.7 and 1.7; at one level per place, three clients resolve 1/3 of a place.
+    near = [[0, 1, 2]] * 4 + [[1, 0, 2]] * 3 + [[0, 1, 2], [1, 2, 0], [2, 0, 1]]
+    votes = Rankings(near, items=["ann", "bob", "cy"])
+    found = federate([votes] * 3, levels=1, rng=0)
+    assert set(found.tied_groups[0]) == {"ann", "bob"}
+    names = ", ".join(found.tied_groups[0])
+    said = ROUNDED.format("about 0.33 of a place", names, 'send="sums"')
+    (sentence,) = (each for each in chance(found) if each.startswith(said))
+    assert sentence in repr(found)
+    assert html.escape(sentence) in found._repr_html_()
+    assert sentence in json.loads(found.to_json())["chance"]
+    assert sentence in summary(found)["chance"]
+    # Exact sums tell them apart, and the default has enough levels.
+    for options in ({"send": "sums"}, {}):
+        assert federate([votes] * 3, **options).labels == ("ann", "bob", "cy")
+        assert chance(federate([votes] * 3, **options)) == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "apart"),
+    [
+        ({}, "about 0.083 of a place"),  # 1/(4 3)
+        ({"levels": 1}, "about 0.33 of a place"),
+        ({"dropouts": [3], "levels": 2}, "about 0.17 of a place"),  # three of four are left
+        ({"send": "weighted"}, "a small part of a place"),
+        ({"send": "sums"}, None),
+        ({"send": "centroids"}, None),
+    ],
+)
+def test_only_ties_of_rounded_means_are_called_that(options, apart):
+    clients = [[[0, 1], [1, 0]]] * (4 if "dropouts" in options else 3)
+    found = federate(clients, rng=0, **options)
+    said = [each for each in chance(found) if each.startswith("mean positions were rounded")]
+    if apart is None:
+        assert said == []
+    else:
+        (sentence,) = said
+        assert sentence.startswith(f"mean positions were rounded, so items closer than {apart} may")
 
 
 # Random searches
@@ -166,7 +222,7 @@ def test_a_search_without_draws_is_not_called_random():
     assert found.searched is None
     assert aggregate(CYCLE, "kemeny", exact_upto=2, kicks=1, ties="index").searched is not None
     scheme = Refine([0, 1, 2], 1, 2, max_samples=9)
-    decoded = scheme.decode(scheme.encode(CYCLE), 1, ties="index")
+    decoded = scheme.decode(scheme.encode(CYCLE, client=0), 1, ties="index")
     assert (decoded.searched, decoded.decided_by) == (None, "order")
 
 
@@ -180,8 +236,10 @@ def test_pivots_are_named_unless_all_majorities_agree_with_one_order():
 def test_a_refinement_by_some_pairs_tells_of_a_random_start():
     # All items share Borda's score; margins are asked of neighbours only.
     votes = [[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 2, 3]], [[3, 2, 1, 0]]]
-    start = Borda(4, 4, quantize=False, max_samples=1)
-    found = federate(votes, Kemeny(4, 4, start=start, window=1), secure=False, rng=0)
+    start = Borda(4, 4, send="sums", max_samples=1)
+    found = federate(
+        votes, Kemeny(4, 4, start=start, window=1, max_samples=99), secure=False, rng=0
+    )
     assert found.searched == ("start", 0, 4)
     assert any(sentence.startswith("the refinement began with") for sentence in chance(found))
 
@@ -193,8 +251,9 @@ def test_a_refinement_by_some_pairs_tells_of_a_random_start():
     ("method", "drew"),
     [
         (Lehmer(2, 3), ("a", "c")),
-        (Borda(2, 3), ("a", "c")),
-        (Borda(2, 3, quantize=False, max_samples=2), ()),
+        (Borda(2, 3, send="centroids"), ("a", "c")),
+        (Borda(2, 3), ()),
+        (Borda(2, 3, send="sums", max_samples=2), ()),
         (Refine([0, 1], 3, 1, majority=True), ("a", "c")),
         (Refine([0, 1], 3, 1, max_samples=2), ()),
     ],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fedrank import Borda, Lehmer, Mallows, aggregate, data, federate, kemeny_score
 from fedrank.experiments import FIGURES, Options, ablations, find, reproduce, table
-from fedrank.experiments.ablations import base, borda, lehmer, pareto, weights
+from fedrank.experiments.ablations import base, borda, lehmer, means, pareto, weights
 from helpers import realdata, reference
 from helpers.realdata import DATA, need
 
@@ -179,6 +179,41 @@ def test_places_beyond_0_39_tie_the_first_two_items_of_clients_that_agree():
     assert found["phi 0.6"] == pytest.approx(1, abs=5 * math.sqrt(0.5 / 400))
 
 
+# --- staggered means ---
+
+
+def test_means_of_clients_of_one_mind_are_right_and_the_papers_are_not():
+    part = {"n": 10, "center": "random", "phi": 0.0, "samples": 5}
+    rows = FIGURES["means"].run(part, Options(repetitions=40))
+    found = {row["send"]: row for row in rows}
+    assert {row["mean"] for name, row in found.items() if name != "centroids"} == {0}
+    # Two pairs that tie, each wrong in half of the cases.
+    assert found["centroids"]["mean"] == pytest.approx(1, abs=5 * math.sqrt(0.5 / 40))
+    bits = {name: row["bits"] for name, row in found.items()}
+    assert bits["means, 4"] == sum(reference.borda_widths(10, 10, 4))
+    assert bits["weighted, 8"] == sum(reference.borda_widths(10, 10, 8))
+    assert bits["sums"] == sum(reference.borda_widths(10, 10, 7))  # the least 2^k - 1 from 5 on
+
+
+def test_a_close_primary_is_as_close_as_it_says():
+    parts, error = means.primary_trial({"clients": 20}, 0, Options(), generator())
+    ballots = np.concatenate(parts)
+    assert all(sorted(row) == [0, 1, 2, 3] for row in ballots[:100].tolist())
+    places = ballots.mean(axis=0)
+    # Five standard errors of the difference of two positions, which is 3 at most.
+    assert places[1] - places[0] == pytest.approx(0.15, abs=15 / math.sqrt(len(ballots)))
+    assert all(2000 <= len(part) < 5000 for part in parts)
+    assert (error(np.array([0, 1, 2, 3])), error(np.array([1, 0, 2, 3]))) == (0, 1)
+
+
+def test_log_normal_clients_are_unequal_and_about_one_center():
+    part = {"n": 10, "phi": 0.8, "median": 10, "spread": 1.2}
+    parts, error = means.log_normal_trial(part, 0, Options(), generator())
+    assert len(parts) == 10
+    assert max(map(len, parts)) > 4 * min(map(len, parts))
+    assert error(aggregate(np.concatenate(parts), "kemeny", rng=0).ranks) < 10
+
+
 # --- bits against error ---
 
 
@@ -188,11 +223,16 @@ def test_bits_of_a_refinement_are_those_of_all_its_rounds():
         (each.labels["method"], each.labels["setting"]): each
         for each in pareto.compare_all(parts, generator())
     }
-    start = sum(reference.borda_widths(12, 10))
+    # Weighted means at eight levels, of at most 7 rankings; means at four.
+    weighted, means = (12 * reference.bits_for(10 * levels * 11) for levels in (8, 4))
     pairs = len(reference.refine_pairs([range(12)], 4))
-    assert found["Refine", "w 4"].bits == start + pairs * reference.refine_bits(10, 5)
-    assert found["Refine, majority", "w 4"].bits == start + pairs * reference.bits_for(10)
+    assert found["Refine", "w 4"].bits == weighted + pairs * reference.refine_bits(10, 7)
+    assert found["Refine, majority", "w 4"].bits == means + pairs * reference.bits_for(10)
     assert found["Refine, rounds", "w 1"].bits >= found["Refine", "w 1"].bits
+    assert found["Refine, auto", "auto"].bits >= weighted + 11 * reference.refine_bits(10, 7)
+    assert (found["Lehmer", "I 0"].rounds, found["Refine", "w 4"].rounds) == (1, 2)
+    assert found["Refine, auto", "auto"].rounds >= 2
+    assert found["Borda, means", "4 levels"].bits == means
     assert ("Refine", "w 16") not in found  # there are only 12 items
     assert found["Lehmer", "I 4"].bits == sum(reference.lehmer_widths(12, 10, 4))
 
@@ -260,6 +300,9 @@ PANELS = {
     "lehmer-study": 8,
     "borda-study": 12,
     "borda-phi": 1,
+    "means": 8,
+    "means-primary": 4,
+    "means-weights": 1,
     "pareto-mallows": 2,
     "weights": 6,
 }

@@ -35,7 +35,8 @@ class Federation:
         self.server = Server(self.round)
         self.others = {c: Client(self.round, c) for c in (0, 2, 3)}
         self.messages = {
-            c: study.method.encode(Rankings(RANKS[c]), rng=c) for c in range(len(study.roster))
+            c: study.method.encode(Rankings(RANKS[c]), client=c, rng=c)
+            for c in range(len(study.roster))
         }
         self.requests = dict.fromkeys(range(len(study.roster)), b"")
 

@@ -49,9 +49,9 @@ def partial_data():
 def schemes():
     center = np.roll(np.arange(N), 3)
     return {
-        "borda": fr.Borda(N, CLIENTS),
-        "borda phi .3": fr.Borda(N, CLIENTS, phi=0.3),
-        "borda exact": fr.Borda(N, CLIENTS, quantize=False, max_samples=9),
+        "borda": fr.Borda(N, CLIENTS, send="centroids"),
+        "borda phi .3": fr.Borda(N, CLIENTS, send="centroids", phi=0.3),
+        "borda exact": fr.Borda(N, CLIENTS, send="sums", max_samples=9),
         "lehmer": fr.Lehmer(N, CLIENTS),
         "lehmer 2": fr.Lehmer(N, CLIENTS, low_bits=2),
         "lehmer paper": fr.Lehmer(N, CLIENTS, low_bits="paper", max_samples=9, decode="paper"),
@@ -66,7 +66,7 @@ def schemes():
 def messages():
     found = {}
     for name, scheme in schemes().items():
-        sent = [scheme.encode(each, rng=c) for c, each in enumerate(data())]
+        sent = [scheme.encode(each, client=c, rng=c) for c, each in enumerate(data())]
         total = np.sum(sent, axis=0, dtype=np.uint64)
         packed = b"".join(scheme.pack(message) for message in sent)
         found[name] = {
@@ -91,7 +91,7 @@ def levels(scores, phi, survivors):
 
 
 def shown(consensus, scheme=None, survivors=0):
-    if isinstance(scheme, fr.Borda) and scheme.quantize:
+    if isinstance(scheme, fr.Borda) and scheme.send == "centroids":
         return shown(consensus) | {"scores": levels(consensus.scores, scheme.phi, survivors)}
     return {
         "ranks": consensus.ranks.tolist(),
@@ -117,35 +117,50 @@ def central():
 
 
 def federated():
+    paper = {"send": "centroids"}
     runs = {
-        "borda": ("borda", {}),
-        "borda lost": ("borda", {"dropouts": [2]}),
+        "borda": ("borda", paper),
+        "borda lost": ("borda", {**paper, "dropouts": [2]}),
         "borda lost at each step": (
             "borda",
-            {"dropouts": {0: "share", 3: "unmask"}, "threshold": 4},
+            {**paper, "dropouts": {0: "share", 3: "unmask"}, "threshold": 4},
         ),
-        "borda exact": ("borda", {"quantize": False, "max_samples": 9}),
+        "borda exact": ("borda", {"send": "sums", "max_samples": 9}),
         "lehmer": ("lehmer", {"low_bits": 2}),
-        "kemeny": ("kemeny", {"window": 2, "max_samples": 9}),
-        "kemeny rounds": ("kemeny", {"window": 1, "rounds": 4, "max_samples": 9}),
-        "kemeny counts": ("kemeny", {"window": 4, "rounds": 3, "counts": True, "max_samples": 9}),
-        "kemeny majority": ("kemeny", {"window": 3, "majority": True}),
+        "kemeny": ("kemeny", {**paper, "window": 2, "rounds": 1, "max_samples": 9}),
+        "kemeny rounds": ("kemeny", {**paper, "window": 1, "rounds": 4, "max_samples": 9}),
+        "kemeny counts": (
+            "kemeny",
+            {**paper, "window": 4, "rounds": 3, "counts": True, "max_samples": 9},
+        ),
+        "kemeny majority": ("kemeny", {**paper, "window": 3, "rounds": 1, "majority": True}),
         "kemeny lost later": (
             "kemeny",
-            {"window": 1, "rounds": 4, "max_samples": 9, "dropouts": {4: (1, "mask")}},
+            {
+                **paper,
+                "window": 1,
+                "rounds": 4,
+                "max_samples": 9,
+                "dropouts": {4: (1, "mask")},
+            },
         ),
-        "phi": ("borda", {"fit_phi": True}),
-        "kemeny phi": ("kemeny", {"window": 2, "rounds": 2, "max_samples": 9, "fit_phi": True}),
+        "phi": ("borda", {**paper, "fit_phi": True, "max_samples": 65_535}),
+        "kemeny phi": (
+            "kemeny",
+            {**paper, "window": 2, "rounds": 2, "max_samples": 9, "fit_phi": True},
+        ),
     }
     found = {}
     for name, (method, options) in runs.items():
         for secure, seed in product([True, False], [0, 11]):
             result = fr.federate(data(0.8), method, secure=secure, rng=seed, **options)
             found[f"{name}, {'secure' if secure else 'plain'}, {seed}"] = federation(result)
-    result = fr.federate(partial_data(), "kemeny", rng=1, window=3, max_samples=9)
+    result = fr.federate(
+        partial_data(), "kemeny", rng=1, window=3, rounds=1, max_samples=9, **paper
+    )
     found["partial kemeny"] = federation(result)
     genes = fr.Mallows(0.6, n=978).sample(500, rng=0).split(10, rng=0)
-    found["genes"] = federation(fr.federate(genes, "borda", dropouts=[2, 7], rng=0))
+    found["genes"] = federation(fr.federate(genes, "borda", dropouts=[2, 7], rng=0, **paper))
     return found
 
 
@@ -177,9 +192,9 @@ def codes():
 
 def model():
     votes = fr.Mallows(0.6, center=np.roll(np.arange(15), 4)).sample(100, rng=1)
-    rules = [fr.Borda(10, 5), fr.Lehmer(10, 5), "borda", "lehmer", "kemeny"]
+    rules = [fr.Borda(10, 5, send="centroids"), fr.Lehmer(10, 5), "borda", "lehmer", "kemeny"]
     trials = fr.planning.simulate(rules, phi=0.5, n=10, clients=5, samples=4, repetitions=50, rng=0)
-    planned = fr.plan("borda", n=10, phi=0.5, clients=10, rng=0)
+    planned = fr.plan("borda", n=10, phi=0.5, clients=10, rng=0, send="centroids")
     return {
         "sample": digest(votes.ranks),
         "counts": digest(fr.pairwise_counts(votes)),

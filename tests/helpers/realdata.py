@@ -30,3 +30,16 @@ def jester():
 def luad():
     """Rankings of 978 genes by their expression in 533 tumours."""
     return data.read_expression(need("tcga", "LUAD_fpkm_landmark978.tsv.gz"))
+
+
+@cache
+def lusc():
+    """Rankings of 926 genes by their expression in 35 tumours."""
+    return data.read_expression(need("tcga", "LUSC_rsem_landmark926_35tumours.tsv.gz"))
+
+
+@cache
+def maine():
+    """Ballots of the governor's primary, completed at random."""
+    name = "Maine_06122018_DemocraticPrimaryforGovernor.csv"
+    return data.read_ballots(need("maine", name), complete=True, rng=0)

@@ -189,6 +189,16 @@ def borda_places(rankings, phi, slack=Fraction(1, 10**11)):
     return [nearest_places(mean, phi, len(means), slack) for mean in means]
 
 
+def staggered(rankings, levels, client, clients, samples=None):
+    """Mean positions in steps of 1/levels, rounded down after the client's shift (M16).
+
+    With ``samples`` they are weighted: sums are divided by it instead of the number of rankings.
+    """
+    shift = Fraction(2 * client + 1, 2 * clients)
+    means = [Fraction(total) / (samples or len(rankings)) for total in position_sums(rankings)]
+    return [floor(levels * mean + shift) for mean in means]
+
+
 def lehmer_message(digits, low_bits):
     """High parts as numbers, then low parts one-hot without the last slot (M8)."""
     step = 2**low_bits
@@ -312,18 +322,30 @@ def margin(rankings, a, b):
 
 
 def refine_pairs(announced, window):
-    """Pairs of items that the last announced ranking asks for, in the message's order (M14)."""
+    """Pairs of items that the last announced ranking asks for, in the message's order (M14).
 
-    def near(ranking, a, b):
-        return abs(ranking[a] - ranking[b]) <= window
+    With "auto", an item is asked with others up to 1 + 2 d places away, d being how far it is from
+    its place in the ranking announced before.
+    """
 
-    *earlier, last = announced
-    order = inverse(last)
+    def reach(round, item):
+        if window != "auto":
+            return window
+        return 1 + 2 * abs(announced[round][item] - announced[max(round - 1, 0)][item])
+
+    def near(round, a, b):
+        apart = abs(announced[round][a] - announced[round][b])
+        return apart <= max(reach(round, a), reach(round, b))
+
+    last = len(announced) - 1
+    order = inverse(announced[last])
     n = len(order)
-    band = [
-        (order[i], order[i + d]) for d in range(1, min(window, n - 1) + 1) for i in range(n - d)
+    band = [(order[i], order[i + d]) for d in range(1, n) for i in range(n - d)]
+    return [
+        pair
+        for pair in band
+        if near(last, *pair) and not any(near(round, *pair) for round in range(last))
     ]
-    return [pair for pair in band if not any(near(ranking, *pair) for ranking in earlier)]
 
 
 def known_pairs(announced, window):

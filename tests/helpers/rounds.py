@@ -16,6 +16,8 @@ REFINE = (
     "announced so far, the last one last; all are rank vectors. The message has one entry for "
     "every two items at most window places apart in the last one, neighbours first, unless they "
     "were in an earlier one: the margin of the better placed over the other, in two's complement. "
+    "With the window auto, that is 1 + 2 d for an item that is d places from where the ranking "
+    "before had it (1 in the first), and of two items the larger window counts. "
     "With counts the first round's message ends in the number of rankings. With majority an entry "
     "is 1 if the margin is above 0, else 0 (no case has a margin of 0). packed is hexadecimal."
 )
@@ -86,7 +88,7 @@ def write(folder, name, about, cases):
 
 
 def main(folder=VECTORS):
-    rng = random.Random(14)
+    rng, later = random.Random(14), random.Random(15)
     write(
         folder,
         "refine",
@@ -102,6 +104,9 @@ def main(folder=VECTORS):
             refine_case(rng, 6, 5, 3, 1, 4, 5, majority=True),
             refine_case(rng, 7, 3, 2, 2, 3, 5, majority=True),
             refine_case(rng, 4, 3, 2, 1, 1, 2**31 - 1),
+            refine_case(later, 6, 5, "auto", 1, 4, 7),
+            refine_case(later, 7, 4, "auto", 2, 3, 9, counts=True),
+            refine_case(later, 8, 5, "auto", 3, 3, 9, majority=True),
         ],
     )
     write(

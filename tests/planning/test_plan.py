@@ -72,12 +72,20 @@ def test_lehmer_plan_is_where_slow_simulation_crosses():
     assert found.center != "identity"  # where digits pile up at 0, and pluralities are sure
 
 
-def test_a_plan_for_a_distance_reaches_it():
-    found = plan("borda", n=5, phi=0.6, clients=4, distance=0.5, rng=1)
+def by_centroids(parts, source):
+    return reference.federated_borda(parts, 0.6, source)
 
-    def rule(parts, source):
-        return reference.federated_borda(parts, 0.6, source)
 
+def by_means(parts, source):
+    sent = [reference.staggered(part, 4, c, len(parts)) for c, part in enumerate(parts)]
+    sums = reference.position_sums(sent)
+    order = sorted(range(len(sums)), key=lambda item: (sums[item], source.random()))
+    return reference.inverse(order)
+
+
+@pytest.mark.parametrize(("send", "rule"), [("means", by_means), ("centroids", by_centroids)])
+def test_a_plan_for_a_distance_reaches_it(send, rule):
+    found = plan("borda", n=5, phi=0.6, clients=4, distance=0.5, rng=1, send=send)
     distances = slowly(0.6, 5, 4, found.samples, 400, rule, 3)
     assert distances.mean() < 0.5 + 5 * distances.std() / 20
     assert found.distance == 0.5
@@ -92,7 +100,7 @@ def test_without_dispersion_one_sample_is_enough():
 
 
 def test_a_uniform_model_never_gives_its_center_away():
-    found = plan("borda", n=6, phi=1.0, clients=3, rng=0, limit=64, quantize=False)
+    found = plan("borda", n=6, phi=1.0, clients=3, rng=0, limit=64, send="sums")
     assert found.samples is None
     assert found.message_bits is None
     assert found.at_least == 65
@@ -101,10 +109,8 @@ def test_a_uniform_model_never_gives_its_center_away():
 def test_any_scheme_can_be_planned_for():
     scheme = fr.Lehmer(6, 3, phi=0.3, low_bits=3)
     assert plan(scheme, n=6, phi=0.3, clients=3, rng=0).samples >= 1
-    exact = plan("borda", n=6, phi=0.5, clients=3, rng=0, quantize=False)
-    assert (
-        exact.message_bits == fr.Borda(6, 3, quantize=False, max_samples=exact.samples).message_bits
-    )
+    exact = plan("borda", n=6, phi=0.5, clients=3, rng=0, send="sums")
+    assert exact.message_bits == fr.Borda(6, 3, send="sums", max_samples=exact.samples).message_bits
 
 
 def test_one_seed_gives_one_plan():
@@ -134,7 +140,7 @@ def test_points_tell_what_was_tried():
         ({"distance": "x"}, "distance must be"),
         ({"spread": 2}, "the method 'borda' has an option 'spread'"),
         (
-            {"method": fr.schemes.Refine([0, 1, 2, 3, 4], 3, window=2)},
+            {"method": fr.schemes.Refine([0, 1, 2, 3, 4], 3, window=2, max_samples=9)},
             "method must be a Borda or a Lehmer scheme",
         ),
         ({"distance": 0}, "distance must be a number above 0, not 0"),
@@ -158,7 +164,7 @@ def test_bad_questions_are_refused(change, message):
 
 
 def test_a_schemes_own_bound_is_the_limit():
-    found = plan(fr.Borda(6, 4, quantize=False, max_samples=20), n=6, phi=0.5, clients=4, rng=0)
+    found = plan(fr.Borda(6, 4, send="sums", max_samples=20), n=6, phi=0.5, clients=4, rng=0)
     assert found.limit == 20
     assert found.samples <= 20
     assert plan("borda", n=6, phi=0.9, clients=4, rng=0, max_samples=3).samples is None

@@ -59,7 +59,7 @@ def test_borda_needs_one_center_and_lehmer_several():
 
 @pytest.mark.parametrize("samples", [1, 3])
 def test_without_dispersion_every_trial_recovers_the_center(samples):
-    measured = trials(lambda _: fr.Borda(6, 3, phi=0.0), 0.0)
+    measured = trials(lambda _: fr.Borda(6, 3, send="centroids", phi=0.0), 0.0)
     point = measured.try_out("identity", samples, measured.goal.looks)
     assert (point.samples, point.recovered, point.distance) == (samples, point.trials, 0.0)
     assert (point.enough, point.sure) == (True, True)

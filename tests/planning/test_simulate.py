@@ -15,7 +15,7 @@ def test_simulated_errors_are_those_of_the_method(low_bits, expected):
     # n = 20, phi = 0.5, 10 clients of 20 samples: M8's table, which is of few repetitions
     # about one center; means about different centers differ by a tenth, and more at I = 2.
     if low_bits == "borda":
-        rule = fr.Borda(20, 10, phi=0.6)
+        rule = fr.Borda(20, 10, send="centroids", phi=0.6)
     else:
         rule = fr.Lehmer(20, 10, phi=0.5, low_bits=5 if low_bits == "full" else low_bits)
     found = simulate([rule], phi=0.5, n=20, clients=10, samples=20, repetitions=2000, rng=1)
@@ -56,5 +56,5 @@ def test_rules_keep_their_columns_and_one_seed_gives_one_result():
 
 
 def test_without_dispersion_nothing_is_wrong():
-    rules = [fr.Borda(7, 2, phi=0), fr.Lehmer(7, 2), "borda", "lehmer", "kemeny"]
+    rules = [fr.Borda(7, 2, send="centroids", phi=0), fr.Lehmer(7, 2), "borda", "lehmer", "kemeny"]
     assert not simulate(rules, phi=0, n=7, clients=2, samples=2, repetitions=20, rng=0).any()

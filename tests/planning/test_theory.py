@@ -150,7 +150,7 @@ def test_borda_bits(n, clients, printed, proved, client_bytes):
 
 def test_borda_bits_without_quantizing():
     found = theory.message_bits("borda", 978, 0.6, 10, max_samples=50)
-    scheme = fr.Borda(978, 10, quantize=False, max_samples=50)
+    scheme = fr.Borda(978, 10, send="sums", max_samples=50)
     assert found.terms["exact"] == 10 * 978 * 19 == 10 * scheme.message_bits  # 488 500 < 2^19
 
 
@@ -269,3 +269,23 @@ def test_what_message_bits_refuses(changes, message):
     arguments = {"method": "lehmer", "n": 10, "phi": 0.5, "clients": 3, "max_samples": 5} | changes
     with pytest.raises(ValueError, match=message):
         theory.message_bits(**arguments)
+
+
+def constant_of_theorem_1(phi):
+    """C of Theorem 1, as printed."""
+    rate = log(1 / phi)
+    far = 128 * (1 + phi) ** 2 / ((1 - phi) ** 2 * (1 - sqrt(phi)))
+    least = sqrt(2 * (1 - phi) / ((1 + phi) * rate))
+    return max(8 * log(far) / rate, exp(rate / 16), least)
+
+
+@pytest.mark.parametrize("phi", [k / 1000 for k in range(10, 991)])
+def test_theorem_1_holds_though_a_step_of_its_proof_does_not(phi):
+    c, r = constant_of_theorem_1(phi), (1 - phi) / (2 * (1 + phi))
+    rate = r / c**2
+    # The logarithm of 8 phi^(C/2) e^(rate C) / (1 - e^rate sqrt(phi)), against r^2 / (4 C^2).
+    left = log(8) + c / 2 * log(phi) + rate * c
+    left -= log(1 - exp(rate) * sqrt(phi))
+    assert left <= log(r**2 / (4 * c**2))
+    relaxed = 2 * log(c) + log(32 / (r**2 * (1 - sqrt(phi))))
+    assert (relaxed <= c * log(1 / phi) / 4) == (not 0.051 <= phi <= 0.927)

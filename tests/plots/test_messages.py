@@ -26,8 +26,8 @@ def bars(ax):
 def test_bars_are_the_bytes_of_the_messages_and_of_raw_rankings():
     n, clients, samples = 40, 7, 5
     schemes = {
-        "places": fr.Borda(n, clients),
-        "sums": fr.Borda(n, clients, quantize=False, max_samples=samples),
+        "places": fr.Borda(n, clients, send="centroids"),
+        "sums": fr.Borda(n, clients, send="sums", max_samples=samples),
         "digits": fr.Lehmer(n, clients),
         "both": fr.Lehmer(n, clients, low_bits=3),
     }
@@ -58,14 +58,14 @@ def test_a_result_shows_all_that_a_client_sent():
     clients = parties(40, 5, 3)
     result = fr.federate(clients, "borda", dropouts=[4], rng=0)
     (message, rest), _ = bars(plots.message_sizes(result)).values()
-    assert message == (0, sum(reference.borda_widths(40, 5)) / 8)
+    assert message == (0, sum(reference.borda_widths(40, 5, 4)) / 8)
     assert rest == (message[1], max(result.bytes_up[:4]))
 
 
 @pytest.mark.parametrize(
     ("n", "unit", "ticks"),
     [
-        (40, "bytes", {"0", "10", "20"}),
+        (40, "bytes", {"0", "15", "60"}),
         (978, "bytes", {"0", "400", "1,200"}),
         (20_000, "kB", {"0", "10", "20"}),
     ],
@@ -79,7 +79,7 @@ def test_sizes_are_written_out_in_bytes_or_kilobytes(n, unit, ticks):
 
 def test_segments_have_distinct_colours_and_a_legend():
     results = [fr.federate(parties(40, 5, 3), "lehmer", low_bits=2, rng=0)]
-    schemes = [fr.Borda(40, 5), fr.Borda(40, 5, quantize=False, max_samples=9), *results]
+    schemes = [fr.Borda(40, 5), fr.Borda(40, 5, send="sums", max_samples=9), *results]
     ax = plots.message_sizes(schemes)
     handles, labels = ax.get_legend_handles_labels()
     assert len(labels) == len(set(labels)) == 6

@@ -113,7 +113,7 @@ def test_later_rounds_ask_the_survivors_of_the_first_only():
 
 
 def test_a_sum_that_no_clients_can_have_sent_fails_the_run():
-    study = Study(Borda(12, 4, quantize=False, max_samples=10), roster=ROSTER)
+    study = Study(Borda(12, 4, send="sums", max_samples=10), roster=ROSTER)
 
     class Cheating(InProcess):
         def __init__(self, *arguments):

@@ -20,7 +20,9 @@ from fedrank.protocol.secagg import ProtocolError
 
 SCHEMES = {
     "borda": Borda,
-    "borda exact": lambda n, clients: Borda(n, clients, quantize=False, max_samples=9),
+    "borda weighted": lambda n, clients: Borda(n, clients, send="weighted", max_samples=9),
+    "borda centroids": lambda n, clients: Borda(n, clients, send="centroids"),
+    "borda exact": lambda n, clients: Borda(n, clients, send="sums", max_samples=9),
     "lehmer 0": Lehmer,
     "lehmer 0, paper's decode": lambda n, clients: Lehmer(n, clients, decode="paper"),
     "lehmer 2": lambda n, clients: Lehmer(n, clients, low_bits=2),
@@ -43,7 +45,9 @@ def parties(n, clients, phi=0.95, seed=0, samples=9):
 def messages(data, scheme, rng):
     """What the clients send, each from its own stream."""
     seed = seed_bytes(rng)
-    return [scheme.encode(each, rng=stream_rng(seed, 0, c)) for c, each in enumerate(data)]
+    return [
+        scheme.encode(each, client=c, rng=stream_rng(seed, 0, c)) for c, each in enumerate(data)
+    ]
 
 
 def same(a, b):
@@ -91,7 +95,7 @@ def test_secure_and_plain_agree_bit_for_bit(kind, n, clients):
 
 def test_exact_borda_equals_all_in_one_place():
     data = parties(40, 6)
-    result = federate(data, "borda", quantize=False, max_samples=9)
+    result = federate(data, "borda", send="sums", max_samples=9)
     central = aggregate(np.vstack(data), "borda")
     assert result.scores.tobytes() == central.scores.tobytes()
 
@@ -167,14 +171,14 @@ def test_listed_dropouts_vanish_before_their_masked_input():
 # Streams
 
 
-@pytest.mark.parametrize("kind", ["borda", "lehmer 0", "lehmer 2"])
+@pytest.mark.parametrize("kind", ["borda centroids", "lehmer 0", "lehmer 2"])
 def test_what_a_client_draws_depends_on_the_seed_and_its_index_only(kind):
     n, clients = 6, 5
-    scheme = Borda(n, clients) if kind == "borda" else SCHEMES[kind](n, clients)
+    scheme = SCHEMES[kind](n, clients)
     tied = [list(range(n)), list(range(n))[::-1]]
     data = [tied] * clients
     seed = seed_bytes(3)
-    sent = [scheme.encode(tied, rng=stream_rng(seed, 0, c)) for c in range(clients)]
+    sent = [scheme.encode(tied, client=c, rng=stream_rng(seed, 0, c)) for c in range(clients)]
     assert len({each.tobytes() for each in sent}) > 1
 
     def decoded(survivors, messages):
@@ -186,7 +190,7 @@ def test_what_a_client_draws_depends_on_the_seed_and_its_index_only(kind):
     lost = federate(data, scheme, rng=3, dropouts=[0, 3], threshold=3)
     assert same(lost, decoded([1, 2, 4], sent))
     # With other data at client 2, too.
-    other = scheme.encode([list(range(n))], rng=stream_rng(seed, 0, 2))
+    other = scheme.encode([list(range(n))], client=2, rng=stream_rng(seed, 0, 2))
     changed = [*data[:2], [list(range(n))], *data[3:]]
     expected = decoded(range(5), [*sent[:2], other, *sent[3:]])
     assert same(federate(changed, scheme, rng=3), expected)
@@ -246,9 +250,10 @@ def test_bytes_are_the_lengths_of_the_messages(kind, n, clients):
     assert result.bytes_down.tolist() == [sum(down.values())] * clients
 
 
-def test_bytes_for_the_papers_setting_are_those_of_the_documentation():
-    result = federate(parties(978, 10, samples=2), "borda")
-    assert set(result.bytes_up.tolist()) == {3338}
+@pytest.mark.parametrize(("send", "up"), [("means", 3582), ("centroids", 3338)])
+def test_bytes_for_the_papers_setting_are_those_of_the_documentation(send, up):
+    result = federate(parties(978, 10, samples=2), "borda", send=send)
+    assert set(result.bytes_up.tolist()) == {up}
     assert set(result.bytes_down.tolist()) == {1858}
 
 
@@ -330,17 +335,17 @@ def test_the_words_of_a_protocol_error_read_as_a_sentence():
 def test_labels_arrive_in_the_consensus():
     votes = [Rankings([[2, 0, 1]], items=["ann", "bob", "cy"])] * 3
     for secure in (True, False):
-        result = federate(votes, phi=0.05, secure=secure)
+        result = federate(votes, secure=secure)
         assert result.items == ("ann", "bob", "cy")
         assert result.labels == ("bob", "cy", "ann")
         assert result.study.items == ("ann", "bob", "cy")
-    assert federate([[[2, 0, 1]]] * 3, phi=0.05).labels == (1, 2, 0)
+    assert federate([[[2, 0, 1]]] * 3).labels == (1, 2, 0)
 
 
 def test_labels_decide_in_whatever_order_they_are():
     ours = Rankings([[0, 1, 2]], items="abc")
     theirs = Rankings([[2, 1, 0]], items="cba")  # a before b before c, too
-    mixed = federate([ours, theirs, ours], quantize=False, max_samples=1)
+    mixed = federate([ours, theirs, ours], send="sums", max_samples=1)
     assert (mixed.labels, mixed.items) == (("a", "b", "c"), ("a", "b", "c"))
     assert mixed.scores.tolist() == [0, 1, 2]
 
@@ -385,8 +390,10 @@ def test_items_that_differ_are_listed_by_client():
         ([[[0, 1]]] * 4, {"dropouts": [0.5]}, "0.5"),
         ([[[0, 1]]] * 3, {"dropouts": ["a"]}, "'?a'?"),
         ([[[0, 1]]] * 3, {"dropouts": [0, 1, 2]}, "dropped|inputs"),
-        ([[[0, 1]]] * 3, {"phi": 1}, "phi"),
-        ([[[0, 1]]] * 3, {"quantize": False}, "max_samples"),
+        ([[[0, 1]]] * 3, {"send": "centroids", "phi": 1}, "phi"),
+        ([[[0, 1]]] * 3, {"phi": 0.6}, 'leave out phi, or pass send="centroids"'),
+        ([[[0, 1]]] * 3, {"send": "sums", "levels": 4}, 'levels does not apply to send="sums"'),
+        ([[[0, 1]]] * 3, {"send": "all"}, '"means", "weighted", "centroids", "sums", not .all'),
         (
             [[[0, 1]] * 2, [[0, 1]] * 4, [[0, 1]] * 3],
             {"max_samples": 2},
@@ -402,12 +409,12 @@ def test_bad_input_is_refused_and_named(secure, clients, arguments, named):
 @pytest.mark.parametrize(
     ("method", "option", "allowed"),
     [
-        ("borda", "window", "phi, quantize, max_samples, partial"),
-        ("lehmer", "quantize", "phi, low_bits, max_samples, epsilon, decode"),
+        ("borda", "window", "send, levels, phi, max_samples, partial"),
+        ("lehmer", "send", "phi, low_bits, max_samples, epsilon, decode"),
         (
             "kemeny",
             "start",
-            "window, rounds, counts, majority, max_samples, partial, phi, quantize",
+            "window, rounds, counts, majority, max_samples, partial, send, levels, phi",
         ),
     ],
 )
@@ -431,7 +438,7 @@ def test_the_center_of_mallows_data_is_recovered(dropouts):
     center = np.random.default_rng(0).permutation(978)
     data = Mallows(0.6, center=center).sample(500, rng=1)
     clients = [data[50 * c : 50 * c + 50] for c in range(10)]
-    result = federate(clients, "borda", phi=0.6, dropouts=dropouts, rng=2)
+    result = federate(clients, "borda", dropouts=dropouts, rng=2)
     # About 45 rankings per client recover it wholly (M12); a few pairs may be off.
     assert kendall_distance(result, center) <= 5
     lehmer = federate(clients, "lehmer", dropouts=dropouts, rng=2)

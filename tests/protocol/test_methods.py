@@ -13,7 +13,7 @@ from fedrank import (
     kendall_distance,
 )
 from fedrank._random import seed_bytes, stream_rng
-from fedrank.protocol.methods import Course
+from fedrank.protocol.course import Course
 from fedrank.schemes import Refine
 from helpers import realdata, reference
 
@@ -56,14 +56,14 @@ def test_the_rounds_are_borda_and_refinements_by_hand():
     clients = wards()
     result = federate(clients, "kemeny", window=2, rounds=5, max_samples=9, rng=4)
     seed = seed_bytes(4)
-    borda, orders, sums = Borda(40, 6, max_samples=9), [], []
+    borda, orders, sums = Borda(40, 6, send="weighted", levels=8, max_samples=9), [], []
     method = Kemeny(40, 6, start=borda, window=2, rounds=5, max_samples=9)
     for count, each in enumerate(result.rounds):
         stream = (count,) if count else ()
         scheme = method.refine(orders) if count else borda
         assert each.scheme == scheme
         messages = [
-            scheme.encode(votes, rng=stream_rng(seed, 0, c, *stream))
+            scheme.encode(votes, client=c, rng=stream_rng(seed, 0, c, *stream))
             for c, votes in enumerate(clients)
         ]
         rng = stream_rng(seed, 1, *stream)
@@ -81,25 +81,29 @@ def test_the_rounds_are_borda_and_refinements_by_hand():
 
 def test_the_first_round_may_be_of_exact_sums():
     clients = wards()
-    result = federate(clients, "kemeny", quantize=False, max_samples=9, window=2)
-    exact = Borda(40, 6, quantize=False, max_samples=9)
+    result = federate(clients, "kemeny", send="sums", max_samples=9, window=2)
+    exact = Borda(40, 6, send="sums", max_samples=9)
     assert result.rounds[0].scheme == exact
     sums = np.vstack(clients).sum(axis=0)
     in_order = sums[np.argsort(result.rounds[1].scheme.ranks)]
     assert in_order.tolist() == sorted(sums)
 
 
+def total_of(scheme, clients):
+    return sum(scheme.encode(votes, client=c) for c, votes in enumerate(clients))
+
+
 def test_a_later_sum_over_another_number_of_clients_is_refused():
     clients = wards(phi=0.97)
-    course = Course(Kemeny(40, 6, window=2, rounds=5))
-    course.take(sum(map(course.scheme.encode, clients)), 6, rng=0)
+    course = Course(Kemeny(40, 6, window=2, rounds=5, max_samples=99))
+    course.take(total_of(course.scheme, clients), 6, rng=0)
     scheme, found = course.scheme, course.consensus
     with pytest.raises(ValueError, match="survivors must be 6, as in the first round, not 5"):
-        course.take(sum(map(scheme.encode, clients[1:])), 5)
+        course.take(total_of(scheme, clients[1:]), 5)
     assert course.scheme == scheme
     assert course.consensus is found
     while course.scheme is not None:
-        course.take(sum(map(course.scheme.encode, clients)), 6)
+        course.take(total_of(course.scheme, clients), 6)
     with pytest.raises(ValueError, match="has ended"):
         course.take([0], 6)
 
@@ -140,11 +144,14 @@ def test_costs_are_summed_over_the_rounds():
 
 def test_a_proof_ends_the_rounds():
     clients = [[[0, 1, 2, 3]] * 3] * 3
-    result = federate(clients, "kemeny", window=1, rounds=9, counts=True, phi=0.05)
+    result = federate(clients, "kemeny", window=1, rounds=9, counts=True)
     assert result.exact is True
     assert len(result.rounds) == 2
+    assert result.converged is True
+    # A proof does without the three pairs that were not asked; the objective does not.
     assert result.objective is None
     assert federate(clients, "kemeny", window=3, counts=True).objective == 0.0
+    assert federate(clients, "kemeny", window=1, counts=True, fit_phi=True).objective == 0.0
 
 
 @pytest.mark.parametrize("secure", [True, False])
@@ -179,8 +186,10 @@ def test_a_sum_over_other_survivors_is_never_opened():
     result = federate(clients, "kemeny", dropouts={3: (1, "mask")}, window=2, rng=0)
     assert "unmask" not in result.rounds[1].seconds
     assert "round 1 (refine)" in result.note
-    assert same(result, federate(clients, rng=0))
+    start = result.rounds[0].scheme
+    assert same(result, federate(clients, start, rng=0))
     assert result.method == "federated borda"
+    assert result.converged is False
 
 
 @pytest.mark.parametrize("secure", [True, False])
@@ -215,7 +224,7 @@ def test_dropouts_of_rounds_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match=r"client 3: it cannot drop out of round 1: .* are 0$"):
         federate(wards(), "borda", dropouts={3: (1, "mask")})
     with pytest.raises(ValueError, match="cannot drop out of round 3"):
-        federate(wards(), "kemeny", fit_phi=True, dropouts={3: (3, "mask")})
+        federate(wards(), "kemeny", rounds=1, fit_phi=True, dropouts={3: (3, "mask")})
 
 
 def test_a_refinement_can_be_federated_by_itself():
@@ -231,6 +240,7 @@ def test_a_refinement_can_be_federated_by_itself():
     ("arguments", "named"),
     [
         ({"window": 0}, "window"),
+        ({"window": "wide"}, 'window must be a whole number of at least 1, or "auto", not'),
         ({"rounds": 0}, "rounds"),
         ({"counts": 1}, "counts"),
         ({"max_samples": 2}, "client 0: 3 rankings are more than the bound of 2 per client"),
@@ -249,13 +259,13 @@ def test_bad_options_are_refused_before_the_first_round(arguments, named):
 def test_what_cannot_be_federated_alone_is_refused():
     clients = [[[0, 1, 2]] * 3] * 3
     with pytest.raises(ValueError, match="needs the earlier rounds; use Kemeny"):
-        federate(clients, Refine([0, 1, 2], 3, 1, earlier=[[2, 1, 0]]))
+        federate(clients, Refine([0, 1, 2], 3, 1, earlier=[[2, 1, 0]], max_samples=99))
     with pytest.raises(ValueError, match="made for 2 items"):
-        federate(clients, Refine([0, 1], 3, 1))
+        federate(clients, Refine([0, 1], 3, 1, max_samples=99))
     with pytest.raises(ValueError, match="'window'"):
-        federate(clients, Refine([0, 1, 2], 3, 1), window=2)
-    with pytest.raises(ValueError, match="65535"):
-        federate([[[0, 1]] * 70_000] * 3, "kemeny")
+        federate(clients, Refine([0, 1, 2], 3, 1, max_samples=99), window=2)
+    with pytest.raises(ValueError, match="client 0: 3 rankings are more than the bound of 2"):
+        federate(clients, "kemeny", max_samples=2)
 
 
 def test_thread_count_changes_nothing(python):
@@ -280,7 +290,7 @@ def mean_score(rankings, clients, splits, **options):
     scores = []
     for seed in range(splits):
         parts = rankings.split(clients, rng=seed)
-        found = federate(parts, "kemeny", secure=False, phi=0.6, rng=seed, **options)
+        found = federate(parts, "kemeny", secure=False, rng=seed, **options)
         scores.append(kemeny_score(found, rankings))
     return np.mean(scores)
 
@@ -290,7 +300,8 @@ SPLITS = [2, pytest.param(20, marks=pytest.mark.slow)]
 
 @pytest.mark.parametrize("splits", SPLITS)
 @pytest.mark.parametrize(
-    ("window", "rounds", "most"), [(16, 1, 68.9), (64, 2, 68.7), (8, 15, 68.7)]
+    ("window", "rounds", "most"),
+    [(16, 1, 68.9), (64, 2, 68.7), (8, None, 68.7), ("auto", None, 68.7)],
 )
 def test_luad_comes_near_its_optimum(splits, window, rounds, most):
     # 69.17 by Borda; no ranking is below 68.67.
@@ -298,32 +309,34 @@ def test_luad_comes_near_its_optimum(splits, window, rounds, most):
 
 
 @pytest.mark.parametrize("splits", SPLITS)
-def test_jester_comes_near_its_optimum(splits):
+@pytest.mark.parametrize("window", [8, "auto"])
+def test_jester_comes_near_its_optimum(splits, window):
     # 19.229 by Borda; no ranking is below 19.218.
-    assert mean_score(realdata.jester(), 50, splits, window=8) <= 19.2202
+    assert mean_score(realdata.jester(), 50, splits, window=window) <= 19.2202
 
 
-def test_made_up_rankings_come_near_the_central_optimum():
+@pytest.mark.parametrize(("window", "most"), [(8, 0.05), ("auto", 0.1)])
+def test_made_up_rankings_come_near_the_central_optimum(window, most):
     # Scattered as widely as Jester's, and always at hand.
     excess = {"borda": 0.0, "kemeny": 0.0}
     for seed in range(5):
         drawn = Mallows(0.98, n=100).sample(1000, rng=seed)
         clients = drawn.split(50, rng=seed)
         least = aggregate(drawn, "kemeny", rng=seed).objective
-        for scheme, options in (("borda", {}), ("kemeny", {"window": 8})):
+        for scheme, options in (("borda", {}), ("kemeny", {"window": window})):
             found = federate(clients, scheme, secure=False, rng=seed, **options)
             excess[scheme] += kemeny_score(found, drawn) - least
-    assert excess["kemeny"] <= 0.05 * excess["borda"]
+    assert excess["kemeny"] <= most * excess["borda"]
 
 
 @pytest.mark.parametrize("repetitions", [300, pytest.param(2000, marks=pytest.mark.slow)])
-def test_the_center_is_twice_as_near_as_by_borda(repetitions):
+def test_the_center_is_twice_as_near_as_by_the_papers_borda(repetitions):
     model = Mallows(0.6, n=50)
     error = {"borda": 0, "kemeny": 0}
     for seed in range(repetitions):
         drawn = model.sample(50, rng=seed)
         clients = [drawn[5 * c : 5 * c + 5] for c in range(10)]
-        for scheme, options in (("borda", {}), ("kemeny", {"window": 2})):
+        for scheme, options in (("borda", {"send": "centroids"}), ("kemeny", {})):
             found = federate(clients, scheme, secure=False, rng=seed, **options)
             error[scheme] += kendall_distance(found, range(50))
     assert error["kemeny"] <= 0.5 * error["borda"]

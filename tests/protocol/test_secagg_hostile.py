@@ -46,7 +46,7 @@ def test_the_server_refuses_foreign_messages_and_goes_on(name):
     refused("foreign", receive, 2, sent[1])  # another sender
     refused("unknown", receive, 4, sent[1])
     strangers = [
-        Session(Study(Borda(3, 4, phi=0.5)).round(0)),  # another study
+        Session(Study(Borda(3, 4, send="centroids", phi=0.5)).round(0)),  # another study
         Session(Study(Borda(3, 4), roster=["a", "b", "c", "d"]).round(0)),
         Session(LATER),  # another round
     ]

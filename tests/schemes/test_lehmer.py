@@ -13,6 +13,10 @@ from helpers import reference
 from helpers.strategies import federations, profiles, seeds
 
 
+def total_of(scheme, clients, rng=None):
+    return sum(scheme.encode(each, client=c, rng=rng) for c, each in enumerate(clients))
+
+
 def digits_of(consensus):
     return reference.encode(consensus.ranks.tolist())
 
@@ -25,7 +29,7 @@ def with_digits(*digits):
 @given(profiles(8), st.integers(0, 4), seeds)
 def test_a_lehmer_message_is_a_plurality_split_in_two(rankings, low_bits, seed):
     n = len(rankings[0])
-    message = Lehmer(n, clients=3, low_bits=low_bits).encode(rankings, rng=seed).tolist()
+    message = Lehmer(n, clients=3, low_bits=low_bits).encode(rankings, client=0, rng=seed).tolist()
     digits = [
         2**low_bits * high + low.index(1)
         for high, low in reference.lehmer_parts(message, n, low_bits, 1)
@@ -41,7 +45,7 @@ def test_a_lehmer_message_is_a_plurality_split_in_two(rankings, low_bits, seed):
 def test_the_server_reads_digits_as_defined(clients, low_bits, rule, seed):
     n = len(clients[0][0])
     scheme = Lehmer(n, len(clients), low_bits=low_bits, decode=rule)
-    total = sum(scheme.encode(each, rng=seed) for each in clients)
+    total = total_of(scheme, clients, seed)
     allowed = reference.lehmer_server(total.tolist(), n, low_bits, len(clients), rule)
     found = scheme.decode(total, len(clients), rng=seed)
     assert all(d in several for d, several in zip(digits_of(found), allowed, strict=True))
@@ -69,7 +73,7 @@ def test_the_server_reads_any_possible_total_as_defined(n, low_bits, survivors, 
 def test_enough_low_bits_give_the_plurality_of_pluralities(rule, clients, seed):
     n = len(clients[0][0])
     scheme = Lehmer(n, len(clients), low_bits=3, decode=rule)  # 2^3 >= n
-    messages = [scheme.encode(each, rng=seed) for each in clients]
+    messages = [scheme.encode(each, client=c, rng=seed) for c, each in enumerate(clients)]
     sent = [reference.lehmer_parts(m.tolist(), n, 3, 1) for m in messages]
     found = digits_of(scheme.decode(sum(messages), len(clients), rng=seed))
     for item in range(n):
@@ -82,7 +86,7 @@ def test_enough_low_bits_give_the_plurality_of_pluralities(rule, clients, seed):
 def test_no_low_bits_round_the_mean_of_pluralities(rule, clients, seed):
     n = len(clients[0][0])
     scheme = Lehmer(n, len(clients), low_bits=0, decode=rule)
-    total = sum(scheme.encode(each, rng=seed) for each in clients)
+    total = total_of(scheme, clients, seed)
     found = digits_of(scheme.decode(total, len(clients), rng=seed))
     sums = [0, *total.tolist()]
     assert all(
@@ -93,7 +97,7 @@ def test_no_low_bits_round_the_mean_of_pluralities(rule, clients, seed):
 def test_skewed_digits_give_what_the_method_says():
     clients = [with_digits((0,) * 7 + (d,)) for d in (0, 0, 7)]
     nearest = Lehmer(8, clients=3, low_bits=2, decode="nearest")
-    total = sum(nearest.encode(each) for each in clients)
+    total = total_of(nearest, clients)
     assert digits_of(nearest.decode(total, 3))[7] == 4  # mean 7/3, low part 0: 0 or 4
     paper = Lehmer(8, clients=3, low_bits=2, decode="paper")
     assert digits_of(paper.decode(total, 3))[7] == 0  # floor(1/3 + 1/2) = 0
@@ -103,11 +107,11 @@ def test_digits_that_straddle_a_multiple_mislead_the_paper_not_the_nearest():
     clients = [with_digits((0,) * 8 + (d,)) for d in (3, 4, 4, 3, 3)]
     for rule, digit in (("paper", 3), ("nearest", 3)):
         scheme = Lehmer(9, clients=5, low_bits=2, decode=rule)
-        assert digits_of(scheme.decode(sum(map(scheme.encode, clients)), 5))[8] == digit
+        assert digits_of(scheme.decode(total_of(scheme, clients), 5))[8] == digit
     clients = [with_digits((0,) * 8 + (d,)) for d in (3, 3, 4, 5, 6)]
     for rule, digit in (("paper", 7), ("nearest", 3)):
         scheme = Lehmer(9, clients=5, low_bits=2, decode=rule)
-        assert digits_of(scheme.decode(sum(map(scheme.encode, clients)), 5))[8] == digit
+        assert digits_of(scheme.decode(total_of(scheme, clients), 5))[8] == digit
 
 
 @pytest.mark.parametrize("rule", ["paper", "nearest"])
@@ -115,13 +119,13 @@ def test_a_value_above_the_items_number_is_no_digit(rule):
     # Item 5, I = 2: digits 4, 5, 4, 5, 3, 3, 3 have V = 1 and low part 3; 7 is no digit, 3 is.
     clients = [with_digits((0,) * 5 + (d,)) for d in (4, 5, 4, 5, 3, 3, 3)]
     scheme = Lehmer(6, clients=7, low_bits=2, decode=rule)
-    assert digits_of(scheme.decode(sum(map(scheme.encode, clients)), 7))[5] == 3
+    assert digits_of(scheme.decode(total_of(scheme, clients), 7))[5] == 3
 
 
 def test_tied_digits_are_chosen_equally_often():
     scheme = Lehmer(4, clients=2)
     rows = np.vstack([with_digits((0, 0, 0, d)) for d in range(4)])
-    sent = Counter(int(scheme.encode(rows, rng=s)[-1]) for s in range(4000))
+    sent = Counter(int(scheme.encode(rows, client=0, rng=s)[-1]) for s in range(4000))
     assert sorted(sent) == [0, 1, 2, 3]
     assert all(abs(count - 1000) < 140 for count in sent.values())
     total = [0, 0, 3]  # mean digit 1 1/2 of two clients

@@ -51,7 +51,8 @@ def settings(draw):
     ranking = st.permutations(range(n))
     rankings = draw(st.lists(ranking, min_size=1, max_size=5))
     announced = draw(st.lists(ranking, min_size=1, max_size=3))
-    return rankings, announced, draw(st.integers(1, n + 2)), draw(st.booleans())
+    window = draw(st.integers(1, n + 2) | st.just("auto"))
+    return rankings, announced, window, draw(st.booleans())
 
 
 @given(settings(), st.integers(1, 20), st.integers(5, 300))
@@ -61,7 +62,7 @@ def test_a_message_is_margins_in_twos_complement(setting, clients, samples):
     scheme = Refine(ranks, clients, window, counts=counts, max_samples=samples, earlier=earlier)
     bits = reference.refine_bits(clients, samples)
     expected = reference.refine_message(rankings, announced, window, bits, counts)
-    assert scheme.encode(rankings).tolist() == expected
+    assert scheme.encode(rankings, client=0).tolist() == expected
     segments = {segment.name: (segment.entries, segment.bits) for segment in scheme.segments}
     pairs = len(reference.refine_pairs(announced, window))
     with_samples = counts and not earlier
@@ -78,7 +79,7 @@ def test_no_pair_is_asked_twice(setting):
     entries = 0
     for count in range(1, len(announced) + 1):
         *earlier, ranks = announced[:count]
-        scheme = Refine(ranks, 2, window, earlier=earlier)
+        scheme = Refine(ranks, 2, window, earlier=earlier, max_samples=99)
         entries += sum(segment.entries for segment in scheme.segments)
     assert entries == len(pairs)
 
@@ -88,7 +89,7 @@ def test_margins_of_many_items_and_of_many_rankings(n, samples):
     rng = np.random.default_rng(n)
     rankings = rng.permuted(np.tile(np.arange(n), (samples, 1)), axis=1)
     ranks = rng.permutation(n)
-    message = Refine(ranks, 1, 2, max_samples=samples).encode(rankings)
+    message = Refine(ranks, 1, 2, max_samples=samples).encode(rankings, client=0)
     seen = rankings[:, np.argsort(ranks)].astype(np.int64)
     apart = [np.sign(seen[:, d:] - seen[:, :-d]).sum(axis=0) for d in (1, 2)]
     bits = reference.refine_bits(1, samples)
@@ -100,18 +101,62 @@ def test_a_majority_is_one_bit_and_a_tie_a_coin():
     scheme = Refine(order, clients=5, window=2, majority=True)
     assert scheme.segments == (("margin", 3, 3),)
     assert scheme.max_samples is None
-    assert scheme.encode([[0, 2, 1], [0, 2, 1], [0, 1, 2]]).tolist() == [1, 0, 1]
-    tied = [scheme.encode([[0, 1, 2], [2, 1, 0]], rng=seed).tolist() for seed in range(400)]
+    assert scheme.encode([[0, 2, 1], [0, 2, 1], [0, 1, 2]], client=0).tolist() == [1, 0, 1]
+    tied = [
+        scheme.encode([[0, 1, 2], [2, 1, 0]], client=0, rng=seed).tolist() for seed in range(400)
+    ]
     assert {entry for message in tied for entry in message} == {0, 1}
     # 200 ± 10 by the binomial law.
     assert all(abs(sum(column) - 200) < 50 for column in zip(*tied, strict=True))
+
+
+def test_the_window_auto_is_of_neighbours_until_items_move():
+    still = Refine(range(50), 3, max_samples=9)
+    assert (still.window, still.segments[0].entries) == ("auto", 49)
+    # Items 3 and 4 change places: each asks up to three places away. 2 and 3 have the places
+    # 2 and 4 now, so (2, 4) and (3, 5) are new neighbours.
+    ranks = [0, 1, 2, 4, 3, *range(5, 50)]
+    moved = Refine(ranks, 3, max_samples=9, earlier=[range(50)])
+    asked = {(2, 4), (3, 5)} | {(1, 4), (2, 3), (0, 4), (4, 5), (4, 6)}
+    asked |= {(1, 3), (3, 6), (3, 7)}
+    new = {pair for pair in asked if abs(pair[0] - pair[1]) > 1}
+    assert moved.segments[0].entries == len(new)
+    again = Refine(ranks, 3, max_samples=9, earlier=[range(50), ranks])
+    assert again.segments == ()
+
+
+@pytest.mark.parametrize("n", [1500, 3000])
+def test_margins_are_right_where_few_pairs_of_a_distance_are_asked(n):
+    rng = np.random.default_rng(n)
+    rankings = shuffles(rng, 7, n)
+    ranks = np.arange(n)
+    ranks[[3, 403]] = ranks[[403, 3]]  # two items move by 400 places
+    scheme = Refine(ranks, 1, max_samples=7, earlier=[range(n)])
+    pairs = reference_pairs_of_two(n, ranks)
+    assert scheme.segments[0].entries == len(pairs)
+    bits = reference.refine_bits(1, 7)
+    margins = np.array([reference.margin(rankings.tolist(), a, b) for a, b in pairs])
+    assert scheme.encode(rankings, client=0).tolist() == (margins % 2**bits).tolist()
+
+
+def reference_pairs_of_two(n, ranks):
+    """What is asked after items 3 and 403 changed places, by distance and place."""
+    order = np.argsort(ranks)
+    found = []
+    for apart in range(1, n):
+        for i in range(n - apart):
+            a, b = int(order[i]), int(order[i + apart])
+            near = apart == 1 or ({a, b} & {3, 403} and apart <= 801)
+            if near and abs(a - b) > 1:
+                found.append((a, b))
+    return found
 
 
 # What the server makes of it
 
 
 def sent(scheme, clients, rng=0):
-    return sum(scheme.encode(each, rng=[rng, c]) for c, each in enumerate(clients))
+    return sum(scheme.encode(each, client=c, rng=[rng, c]) for c, each in enumerate(clients))
 
 
 @given(settings())
@@ -121,7 +166,7 @@ def test_the_result_is_never_worse_than_its_start_and_keeps_unknown_pairs(settin
     for count in range(1, len(announced) + 1):
         *earlier, ranks = announced[:count]
         scheme = Refine(ranks, 3, window, counts=counts, max_samples=5, earlier=earlier)
-        totals.append(scheme.encode(rankings))
+        totals.append(scheme.encode(rankings, client=0))
         found = scheme.decode(totals[-1], 1, earlier=totals[:-1])
         assert sorted(found.ranks) == list(range(len(ranks)))
         assert total_distance(found.ranks, rankings) <= total_distance(ranks, rankings)
@@ -142,7 +187,7 @@ def test_no_single_move_past_known_items_helps(setting):
     rankings, announced, window, _ = setting
     ranks = announced[0]
     scheme = Refine(ranks, 3, window, max_samples=5)
-    found = scheme.decode(scheme.encode(rankings), 1)
+    found = scheme.decode(scheme.encode(rankings, client=0), 1)
     known = set(reference.known_pairs(announced[:1], window))
     order = [int(item) for item in found.order]
     least = total_distance(found.ranks, rankings)
@@ -162,7 +207,7 @@ def test_with_all_pairs_known_the_result_is_the_best_and_says_so(samples, counts
         n = int(rng.integers(1, 8))
         rankings, start = shuffles(rng, samples, n), rng.permutation(n)
         scheme = Refine(start, 2, n, counts=counts, max_samples=10)
-        found = scheme.decode(scheme.encode(rankings), 1, rng=rng)
+        found = scheme.decode(scheme.encode(rankings, client=0), 1, rng=rng)
         assert found.exact is True
         assert total_distance(found.ranks, rankings) == least_distance(rankings)
         if counts:
@@ -187,7 +232,7 @@ def test_what_known_pairs_prove_is_the_best_of_all_rankings(rounds):
         for count in range(1, rounds + 1):
             *earlier, ranks = announced[:count]
             scheme = Refine(ranks, 2, window, counts=True, max_samples=12, earlier=earlier)
-            totals.append(scheme.encode(rankings))
+            totals.append(scheme.encode(rankings, client=0))
         found = scheme.decode(totals[-1], 1, rng=rng, earlier=totals[:-1])
         if len(set(reference.known_pairs(announced, window))) == n * (n - 1) // 2:
             continue
@@ -208,15 +253,15 @@ def test_without_the_number_of_rankings_unknown_pairs_are_not_proved():
     rankings = [[0, 1, 2, 3]] * 5
     for counts in (True, False):
         scheme = Refine([0, 1, 2, 3], 1, 1, counts=counts, max_samples=5)
-        assert scheme.decode(scheme.encode(rankings), 1).exact is counts
+        assert scheme.decode(scheme.encode(rankings, client=0), 1).exact is counts
     majority = Refine([0, 1, 2, 3], 1, 3, majority=True)
-    assert majority.decode(majority.encode(rankings), 1).exact is None
+    assert majority.decode(majority.encode(rankings, client=0), 1).exact is None
 
 
 def test_a_large_window_searches_like_the_central_method():
     rankings = Mallows(0.97, n=60).sample(40, rng=0)
     scheme = Refine(aggregate(rankings, rng=0), 1, 59, counts=True, max_samples=40)
-    found = scheme.decode(scheme.encode(rankings), 1, rng=0)
+    found = scheme.decode(scheme.encode(rankings, client=0), 1, rng=0)
     central = aggregate(rankings, "kemeny", rng=0)
     # The bound adds cycles as they come, so it depends on how items are numbered.
     assert found.lower_bound == pytest.approx(central.lower_bound, rel=1e-3)
@@ -250,7 +295,7 @@ def test_ties_are_left_as_announced_and_counted():
     tied = [[0, 1, 2], [2, 1, 0]]
     for start in permutations(range(3)):
         scheme = Refine(start, 1, 1, max_samples=2)
-        found = scheme.decode(scheme.encode(tied), 1)
+        found = scheme.decode(scheme.encode(tied, client=0), 1)
         assert found.ranks.tolist() == list(start)
         assert found.ties == 2
 
@@ -259,7 +304,7 @@ def test_ten_thousand_items_are_refined():
     rankings = Mallows(0.9, n=10_000).sample(20, rng=0)
     start = aggregate(rankings, rng=0)
     scheme = Refine(start, 1, 64, counts=True, max_samples=20)
-    found = scheme.decode(scheme.encode(rankings), 1)
+    found = scheme.decode(scheme.encode(rankings, client=0), 1)
     assert kemeny_score(found, rankings) < kemeny_score(start, rankings)
 
 
@@ -309,10 +354,10 @@ def test_totals_of_the_wrong_rounds_are_refused():
 @pytest.mark.parametrize(
     "options",
     [
-        {},
+        {"max_samples": 9},
         {"counts": True, "max_samples": 7},
         {"majority": True},
-        {"earlier": [[0, 1, 2, 3], [3, 2, 1, 0]]},
+        {"earlier": [[0, 1, 2, 3], [3, 2, 1, 0]], "max_samples": 9},
     ],
 )
 def test_json_gives_the_scheme_back(options):
@@ -324,11 +369,11 @@ def test_json_gives_the_scheme_back(options):
     if "earlier" not in options:  # a later round is no method by itself
         study = Study(scheme, items="abcd")
         assert Study.from_json(study.to_json()).digest == study.digest
-    assert len(repr(Refine(range(5000), 5, 2))) < 200
+    assert len(repr(Refine(range(5000), 5, 2, max_samples=99))) < 200
 
 
 def test_json_names_each_field_once():
-    scheme = Refine([1, 0], 3, 1, earlier=[[0, 1]])
+    scheme = Refine([1, 0], 3, 1, earlier=[[0, 1]], max_samples=99)
     assert json.loads(scheme.to_json()) == {
         "scheme": "refine",
         "ranks": [1, 0],
@@ -337,7 +382,7 @@ def test_json_names_each_field_once():
         "window": 1,
         "counts": False,
         "majority": False,
-        "max_samples": 65535,
+        "max_samples": 99,
     }
 
 
@@ -363,15 +408,15 @@ def test_json_names_each_field_once():
 )
 def test_bad_parameters_are_refused_and_named(arguments, options, named):
     with pytest.raises(ValueError, match=named):
-        Refine(*arguments, **options)
+        Refine(*arguments, **({"max_samples": 9} | options))
 
 
 def test_bad_rankings_are_refused():
     scheme = Refine([0, 1, 2], 3, 1, max_samples=2)
     with pytest.raises(ValueError, match="max_samples is 2"):
-        scheme.encode([[0, 1, 2]] * 3)
+        scheme.encode([[0, 1, 2]] * 3, client=0)
     with pytest.raises(ValueError, match="items"):
-        scheme.encode([[0, 1]])
+        scheme.encode([[0, 1]], client=0)
     with pytest.raises(ValueError, match="ties"):
         scheme.decode([0, 0], 1, ties="first")
     with pytest.raises(AttributeError, match="make another"):

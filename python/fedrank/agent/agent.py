@@ -315,8 +315,13 @@ def encode(config: Config, study: Study, round: Round, snapshot: Snapshot) -> ND
     With a seed, local ties are broken as the in-process transport does for this client.
     """
     me = config.me(study)
-    # A stranger to the roster may preview a study, too.
-    rng = round_rng(snapshot.seed, round.number, 0, 0 if me is None else me)
+    if me is None:
+        raise RefusalError(
+            Code.REFUSED,
+            f"{config.name} is not in the roster, so it has no message: every client rounds by its "
+            "place there",
+        )
+    rng = round_rng(snapshot.seed, round.number, 0, me)
     try:
         return round.scheme.encode(snapshot.rankings, client=me, rng=rng)
     except ValueError as error:

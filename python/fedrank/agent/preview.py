@@ -1,6 +1,6 @@
 """What would leave, before it does."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,13 @@ from fedrank import _core
 from fedrank.agent.agent import encode, kept_snapshot, new_snapshot
 from fedrank.agent.policy import Config
 from fedrank.agent.store import Store
-from fedrank.protocol.methods import Kemeny
+from fedrank.protocol.methods import DISPERSION, REFINE, Kemeny
 from fedrank.protocol.secagg import STEPS
 from fedrank.protocol.study import Round, Study
-from fedrank.schemes import Segment
+from fedrank.schemes import Refine, Segment
+from fedrank.schemes.refine import AUTO
+
+MAX_PAIRS = 1 << 30  # about which a message is never longer: the core's limit
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,11 @@ class Preview:
         None if they are not kept, since the policy would not allow the study.
     segments : list of (Segment, numpy.ndarray of uint64)
         The same, segment by segment.
-    rounds : list of (str, dict of str to int)
-        Every round that the study may have, in turn: its stage, and the bytes that leave at each
-        step, if all clients take part. What later rounds ask for depends on what is announced.
+    rounds : list of (str, int, dict of str to int)
+        What the study may have, in turn: a stage, how many rounds of it at most, and the most bytes
+        that leave at each step of one, if all clients take part. What later rounds ask for depends
+        on what is announced. No pair of items is asked for twice, so all rounds of refinement
+        together have at most one entry for every pair.
     """
 
     study: Study
@@ -49,7 +54,7 @@ class Preview:
     source: str
     kept_since: float | None
     segments: list[tuple[Segment, NDArray[np.uint64]]]
-    rounds: list[tuple[str, dict[str, int]]]
+    rounds: list[tuple[str, int, dict[str, int]]]
 
 
 def preview(config: Config, study: Study) -> Preview:
@@ -69,7 +74,7 @@ def preview(config: Config, study: Study) -> Preview:
     Raises
     ------
     RefusalError
-        If the rankings are too few, or do not suit the study.
+        If the rankings are too few, or do not suit the study, or the client is not in its roster.
 
     Examples
     --------
@@ -83,8 +88,8 @@ def preview(config: Config, study: Study) -> Preview:
     >>> policy = Policy((study.digest,))
     >>> config = Config("east", folder / "votes.csv", folder / "s", folder / "a.sock", policy)
     >>> shown = preview(config, study)
-    >>> shown.message, shown.rounds[0][1]["mask"]
-    (array([1, 0], dtype=uint64), 41)
+    >>> shown.message, shown.rounds[0][2]["mask"]
+    (array([4, 0], dtype=uint64), 41)
     """
     store, round = Store(config.folder), study.round(0)
     objection = config.objection(study)
@@ -106,27 +111,51 @@ def preview(config: Config, study: Study) -> Preview:
         source=snapshot.source,
         kept_since=store.kept_since(study.digest),
         segments=list(zip(round.scheme.segments, parts, strict=True)),
-        rounds=[(each.stage, bytes_up(each)) for each in possible_rounds(study)],
+        rounds=[(each.stage, most, bytes_up(each)) for each, most in possible_rounds(study)],
     )
 
 
-def possible_rounds(study: Study) -> list[Round]:
-    """List every round that a study may have; messages of later rounds are as long at the most.
+def possible_rounds(study: Study) -> list[tuple[Round, int]]:
+    """List the rounds that a study may have, and how many such rounds there are at most.
+
+    Messages of these rounds are as long at the most.
 
     Examples
     --------
-    >>> from fedrank import Borda
-    >>> [each.stage for each in possible_rounds(Study(Borda(n=3, clients=3), fit_phi=True))]
-    ['start', 'dispersion']
+    >>> study = Study(Kemeny(n=4, clients=3, max_samples=9))
+    >>> for round, most in possible_rounds(study):
+    ...     print(most, round.stage, round.scheme.segments[0].entries)
+    1 start 4
+    1 refine 3
+    99 refine 6
     """
-    anything = list(range(study.method.n))
-    rounds = [study.round(0)]
-    if isinstance(study.method, Kemeny):
-        # An order that was not announced before asks for the most.
-        rounds += [study.round(1, [anything], stage="refine")] * study.method.rounds
+    method = study.method
+    anything = list(range(method.n))
+    rounds = [(study.round(0), 1)]
+    if isinstance(method, Kemeny):
+        first = study.round(1, [anything], stage=REFINE)
+        if method.window == AUTO and method.most_rounds > 1:
+            # An item that moved may be asked with all others.
+            widest = replace(first, number=2, scheme=all_pairs(method))
+            rounds += [(first, 1), (widest, method.most_rounds - 1)]
+        else:
+            # An order that was not announced before asks for the most.
+            rounds.append((first, method.most_rounds))
     if study.fit_phi:
-        rounds.append(study.round(1, [anything], stage="dispersion"))
+        rounds.append((study.round(1, [anything], stage=DISPERSION), 1))
     return rounds
+
+
+def all_pairs(method: Kemeny) -> Refine:
+    """Make a refinement with the longest message that a later round of a method can have."""
+    return Refine(
+        np.arange(method.n),
+        method.clients,
+        max(1, min(method.n - 1, MAX_PAIRS // method.n)),
+        majority=method.majority,
+        max_samples=method.max_samples,
+        partial=method.partial,
+    )
 
 
 def bytes_up(round: Round) -> dict[str, int]:
@@ -136,7 +165,7 @@ def bytes_up(round: Round) -> dict[str, int]:
     --------
     >>> from fedrank import Borda
     >>> sum(bytes_up(Study(Borda(n=978, clients=10)).round(0)).values())
-    3338
+    3582
     """
     sizes = _core.message_sizes(round.clients, round.scheme.message_bits)
     return {step: getattr(sizes, step) for step in STEPS}

@@ -9,6 +9,7 @@ import typer
 import fedrank
 from fedrank._progress import show
 from fedrank.cli import agent, flower
+from fedrank.cli._flags import FLAGS
 from fedrank.cli._output import printable
 from fedrank.cli._reading import as_flags, flag_of
 from fedrank.cli.aggregate import aggregate
@@ -18,28 +19,9 @@ from fedrank.cli.federate import federate
 from fedrank.cli.plan import plan
 from fedrank.cli.reproduce import reproduce
 from fedrank.cli.sample import sample
-from fedrank.exceptions import InputError, ProtocolError, RefusalError, Remedy
+from fedrank.exceptions import InputError, ProtocolError, RefusalError
 
 STOPPED = 130  # exit code after Ctrl-C
-
-FLAGS: dict[str | None, str] = {
-    Remedy.NAME_CHOICES: "name the columns with --choices",
-    Remedy.OMIT_ITEMS: "leave out --candidates and --choices",
-    Remedy.OMIT_KEEP_BLANK: "leave out --keep-blank, or pass --complete",
-    Remedy.GENES_IN: "pass --genes-in rows or --genes-in columns",
-    Remedy.COMPLETE: "pass --complete, or use --method borda, pivot or kemeny",
-    Remedy.REPLACE: "move it away, or pass --replace",
-    Remedy.MAX_SAMPLES: "pass a larger --max-samples",
-    Remedy.COMPLETE_CLIENTS: "pass --complete, or use --method borda or kemeny",
-    Remedy.COMPLETE_ONLY: "pass --complete",
-    Remedy.INSECURE: "add clients, or pass --no-secure",
-    Remedy.MIN_SURVIVORS: "add clients, drop fewer, or pass a lower --min-survivors",
-    Remedy.THRESHOLD: "drop fewer clients, or pass a lower --threshold",
-    Remedy.FIGURES: "'fedrank reproduce --list' lists all names",
-    Remedy.COMMON_ITEMS: "all clients must rank the same items; name those of ballots with "
-    "--candidates",
-}
-"""What the advice of the Python functions means on the command line."""
 
 app = typer.Typer(
     no_args_is_help=True,

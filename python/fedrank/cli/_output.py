@@ -15,8 +15,10 @@ from rich.table import Table
 from fedrank._files import whole_file
 from fedrank._text import as_csv as as_csv  # noqa: PLC0414  the commands use these from here
 from fedrank._text import printable as printable  # noqa: PLC0414
+from fedrank.cli._flags import FLAGS
 from fedrank.consensus import Consensus, chance, places
 from fedrank.consensus.tables import csv_text
+from fedrank.exceptions import Remedy
 
 PIPE_WIDTH = 10_000  # columns of a table that is not printed to a terminal
 
@@ -79,7 +81,7 @@ def show_places(title: str, consensus: Consensus, top: int, **others: Sequence[o
         rows.append(["…", f"{left} more"] + [""] * len(others))
     names = [name.replace("_", " ") for name in others]
     show(title, ["place", "item", *names], rows)
-    for sentence in chance(consensus, top):
+    for sentence in chance(consensus, top, FLAGS[Remedy.SUMS]):
         make_console().print(f"! {printable(sentence)}", style="bold")
 
 

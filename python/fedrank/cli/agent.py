@@ -22,6 +22,7 @@ from fedrank.agent.store import PRIVATE, Store
 from fedrank.cli import _output as output
 from fedrank.cli._reading import Reading, check_file, reads_files
 from fedrank.exceptions import InputError
+from fedrank.protocol.methods import Kemeny
 from fedrank.protocol.study import Study
 
 MAX_SHOWN_ENTRIES = 12  # per segment
@@ -166,7 +167,10 @@ def preview(
                 {"name": segment.name, "bits": segment.bits, "entries": entries.tolist()}
                 for segment, entries in shown.segments
             ],
-            "rounds": [{"stage": stage, "bytes": sizes} for stage, sizes in shown.rounds],
+            "rounds": [
+                {"stage": stage, "at_most": most, "bytes": sizes}
+                for stage, most, sizes in shown.rounds
+            ],
         }
         typer.echo(output.as_json(document), nl=False)
         return
@@ -179,11 +183,18 @@ def preview(
             for segment, entries in shown.segments
         ],
     )
-    steps = list(shown.rounds[0][1])
-    rows = [[k, stage, *sizes.values()] for k, (stage, sizes) in enumerate(shown.rounds)]
-    output.show("Bytes that leave, at most", ["round", "stage", *steps], rows)
+    steps = list(shown.rounds[0][2])
+    rows = [[stage, most, *sizes.values()] for stage, most, sizes in shown.rounds]
+    output.show(
+        "Bytes that leave in one round, at most", ["stage", "rounds, at most", *steps], rows
+    )
     if len(shown.rounds) > 1:
         typer.echo("What later rounds ask for depends on the consensus that is announced.")
+    if isinstance(shown.study.method, Kemeny):
+        typer.echo(
+            "Refinement goes on until nothing moves. No pair of items is asked for twice, so all "
+            "its rounds together have at most one entry for every pair."
+        )
     kept = "not kept" if shown.kept_since is None else f"kept since {utc(shown.kept_since)} UTC"
     typer.echo(f"{kept}, of {shown.rankings} rankings")
     verdict = shown.objection or "allows it"

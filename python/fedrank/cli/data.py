@@ -8,7 +8,7 @@ import typer
 
 from fedrank.cli import _output as output
 from fedrank.data.catalogue import CATALOGUE, DataSet, data_set
-from fedrank.data.download import TIMEOUT, data_folder, fetch, states
+from fedrank.data.download import TIMEOUT, UNPACKED, by_hand, data_folder, fetch, states
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -36,7 +36,8 @@ def list_sets(folder: Folder = None, as_json: output.JsonOption = False) -> None
     """List the data sets and their states.
 
     Verified means that every file exists and has the size and the SHA-256 of
-    the catalogue.
+    the catalogue. Files of an archive that were unpacked by hand cannot be
+    verified; the experiments read them all the same.
     """
     rows = [
         {
@@ -54,21 +55,26 @@ def list_sets(folder: Folder = None, as_json: output.JsonOption = False) -> None
         return
     cells = [[f"{v:,}" if isinstance(v, int) else v for v in row.values()] for row in rows]
     output.show(f"Data sets in {folder or data_folder()}", list(rows[0]), cells)
+    for entry in CATALOGUE.values():
+        place = (folder or data_folder()) / entry.folder
+        for file in entry.files:
+            if file.members and states(entry, folder)[file.name] == "absent":
+                output.say(f"{entry.name}, by hand: {by_hand(file, place)}")
     typer.echo("details: fedrank data info NAME")
 
 
 def summary(files: dict[str, str]) -> str:
-    """Return one word for the state of a data set.
+    """Return the state of a data set in a few words.
 
     Examples
     --------
     >>> summary({"a": "verified", "b": "absent"}), summary({"a": "its size is 0"})
     ('incomplete', 'wrong')
     """
-    found = set(files.values())
-    if len(found) == 1 and found <= {"verified", "absent"}:
+    found, known = set(files.values()), {"verified", "absent", UNPACKED}
+    if len(found) == 1 and found <= known:
         return found.pop()
-    return "incomplete" if found <= {"verified", "absent"} else "wrong"
+    return "incomplete" if found <= known else "wrong"
 
 
 @app.command()
@@ -113,6 +119,7 @@ def facts_of(entry: DataSet, found: dict[str, str], place: Path) -> list[tuple[s
             ("size", f"{file.size} bytes{inside}"),
             ("sha256", file.sha256 + inside),
             *(("url", url) for url in file.urls),
+            *([("by hand", by_hand(file, place))] if found[file.name] == "absent" else []),
             *([("origin", file.origin)] if file.origin else []),
         ]
     return lines

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from fedrank import _core
 from fedrank._validation import plural
 from fedrank.cli import _output as output
+from fedrank.cli._flags import FLAGS
 from fedrank.consensus import aggregate
 from fedrank.consensus.ties import tie_facts
 from fedrank.distances import kemeny_score, kendall_distance
+from fedrank.exceptions import Remedy
 from fedrank.mallows import Mallows
 from fedrank.protocol.federate import federate
 from fedrank.protocol.result import FederatedConsensus
@@ -69,7 +71,7 @@ def demo(
             f"{clients} clients rank {items} genes, {samples} rankings each "
             f"(Mallows, phi = {phi}); {dropouts} of them drop out before they send their input"
         )
-    result = federate(parties, "borda", phi=min(phi, 0.99), dropouts=lost, rng=rng)
+    result = federate(parties, "borda", dropouts=lost, rng=rng)
     costs = measure(result, data, center[0], samples)
     output.deliver(costs, result, as_document, out)
     if picture:
@@ -111,7 +113,7 @@ def measure(
             "bytes_up": output.raw_bytes(samples, data.n),
             "seconds": seconds,
         },
-    } | tie_facts(result)
+    } | tie_facts(result, FLAGS[Remedy.SUMS])
 
 
 def show(costs: dict[str, Any]) -> None:

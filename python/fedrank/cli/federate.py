@@ -1,8 +1,9 @@
 """``fedrank federate``: the whole protocol among the files of a folder."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,14 +13,20 @@ import fedrank
 from fedrank._random import stream_rng
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
+from fedrank.cli._flags import FLAGS
 from fedrank.cli._parties import Party, find_dropouts, gather
 from fedrank.consensus import Consensus
 from fedrank.distances import kemeny_score, kendall_distance
-from fedrank.protocol.methods import DEFAULT_ROUNDS, DEFAULT_WINDOW, Kemeny, Method
-from fedrank.protocol.result import FederatedConsensus, summary
+from fedrank.exceptions import Remedy
+from fedrank.protocol.federate import as_method, least_bound
+from fedrank.protocol.methods import MAX_ROUNDS, Method
+from fedrank.protocol.result import MORE_ROUNDS, FederatedConsensus, summary
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.rankings.partial import AnyRankings, PartialRankings
-from fedrank.schemes import Borda, Lehmer
+from fedrank.schemes import Lehmer
+from fedrank.schemes.borda import DEFAULT_LEVELS, DEFAULT_PHI
+from fedrank.schemes.lehmer import MAX_LOW_BITS
+from fedrank.schemes.refine import AUTO
 
 MAX_SHOWN_CLIENTS = 20  # rows of the table of clients
 
@@ -30,6 +37,15 @@ class MethodName(StrEnum):
     BORDA = "borda"
     LEHMER = "lehmer"
     KEMENY = "kemeny"
+
+
+class Send(StrEnum):
+    """What clients of federated Borda send."""
+
+    MEANS = "means"
+    WEIGHTED = "weighted"
+    CENTROIDS = "centroids"
+    SUMS = "sums"
 
 
 @_reading.reads_files
@@ -55,33 +71,49 @@ def federate(
             "a Borda round, then rounds that compare neighbouring items."
         ),
     ] = MethodName.BORDA,
-    phi: Annotated[
-        float, typer.Option(min=0, max=1, help="Dispersion that the quantizer assumes.")
-    ] = 0.6,
-    quantize: Annotated[
-        bool,
+    send: Annotated[
+        Send | None,
         typer.Option(
-            "--quantize/--unquantized",
-            help="Borda: send rounded mean positions, so that every client has the same weight, "
-            "or exact sums, so that every ranking has the same weight.",
+            help="Borda: what clients send. means: rounded mean positions, so that every client "
+            "has the same weight. weighted: the same, so that every ranking has the same weight. "
+            "sums: exact sums of positions. centroids: the paper's quantizer. (Default: means; of "
+            "kemeny: weighted.)",
         ),
-    ] = True,
+    ] = None,
+    levels: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Borda, --send means or weighted: steps per place to which means are rounded "
+            f"(default {DEFAULT_LEVELS}).",
+        ),
+    ] = None,
+    phi: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Dispersion that --send centroids and --low-bits paper assume "
+            f"(default {DEFAULT_PHI}).",
+        ),
+    ] = None,
     low_bits: Annotated[
         str | None,
         typer.Option(help='Lehmer: number of low bits sent one-hot, or "paper" (default 0).'),
     ] = None,
     window: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            min=1,
-            help="Kemeny: compare items that are up to this many places apart "
-            f"(default {DEFAULT_WINDOW}).",
+            help="Kemeny: compare items that are up to this many places apart, or auto: begin with "
+            "neighbours, and widen where items move (default auto).",
         ),
     ] = None,
     rounds: Annotated[
         int | None,
         typer.Option(
-            min=1, help=f"Kemeny: largest number of refinement rounds (default {DEFAULT_ROUNDS})."
+            min=1,
+            help="Kemeny: largest number of refinement rounds (default: until nothing moves, at "
+            f"most {MAX_ROUNDS}).",
         ),
     ] = None,
     fit_phi: Annotated[
@@ -152,14 +184,14 @@ def federate(
 
     Example: fedrank federate votes/*.soc --method borda --drop precinct-3
 
-    Example: fedrank federate ballots.csv --by Precinct --unquantized --json
+    Example: fedrank federate ballots.csv --by Precinct --send sums --json
     """
     output.check_out(out, files)
     parties = gather(files, by, clients, users, how, seed, mixed)
     partial = any(isinstance(party.rankings, PartialRankings) for party in parties)
-    made = make_method(
-        parties, method, phi, quantize, low_bits, window, rounds, max_samples, partial
-    )
+    options: dict[str, Any] = {"send": send, "levels": levels, "phi": phi}
+    options |= {"low_bits": low_bits, "window": as_window(window), "rounds": rounds}
+    made = make_method(parties, method, options, max_samples, fit_phi, partial)
     lost = find_dropouts(parties, drop or [])
     result = fedrank.federate(
         {party.name: party.rankings for party in parties},
@@ -187,71 +219,75 @@ def federate(
 def make_method(
     parties: Sequence[Party],
     name: MethodName,
-    phi: float,
-    quantize: bool,
-    low_bits: str | None,
-    window: int | None,
-    rounds: int | None,
+    options: Mapping[str, Any],
     max_samples: int | None,
+    fit_phi: bool,
     partial: bool,
 ) -> Method:
     """Make the method, for clients about as large as the largest unless a bound is given."""
-    largest = max(parties, key=lambda party: len(party.rankings))
-    n, clients = largest.rankings.n, len(parties)
-    # The bound is public, so it reveals only the order of magnitude of the largest client.
-    bound = max_samples or 2 ** len(largest.rankings).bit_length() - 1
-    check_flags(name, quantize, low_bits, window, rounds)
+    data = [party.rankings for party in parties]
+    given = {key: value for key, value in options.items() if value is not None}
+    check_flags(name, given)
     if name is MethodName.LEHMER:
-        return make_lehmer(n, clients, phi, low_bits or "0", max_samples, bound)
-    exact = bound if name is MethodName.KEMENY or not quantize else None
-    borda = Borda(
-        n,
-        clients,
-        phi=phi,
-        quantize=quantize,
-        max_samples=max_samples or exact,
-        partial=partial,
-    )
-    if name is MethodName.BORDA:
-        return borda
-    return Kemeny(
-        n,
-        clients,
-        start=borda,
-        window=window or DEFAULT_WINDOW,
-        rounds=rounds or DEFAULT_ROUNDS,
-        max_samples=bound,
-        partial=partial,
-    )
+        given = {"low_bits": "0"} | given
+        bound = max_samples or (least_bound(data) if given["low_bits"] == "paper" else None)
+        return make_lehmer(data[0].n, len(data), given, bound)
+    given |= {"partial": partial} if partial else {}
+    given |= {"max_samples": max_samples} if max_samples else {}
+    return as_method(name.value, data, given, fit_phi)
 
 
-def check_flags(
-    name: MethodName,
-    quantize: bool,
-    low_bits: str | None,
-    window: int | None,
-    rounds: int | None,
-) -> None:
+def as_window(text: str | None) -> int | str | None:
+    """Read the text of --window: a number, "auto", or None if it was not given.
+
+    Examples
+    --------
+    >>> as_window("8"), as_window("auto")
+    (8, 'auto')
+    >>> as_window("wide")
+    Traceback (most recent call last):
+        ...
+    ValueError: --window must be a whole number of at least 1, or auto, not 'wide'
+    """
+    if text is None or text == AUTO:
+        return text
+    if not (text.isascii() and text.isdigit()) or int(text) == 0:
+        raise ValueError(f"--window must be a whole number of at least 1, or auto, not {text!r}")
+    return int(text)
+
+
+def check_flags(name: MethodName, given: Iterable[str]) -> None:
     """Refuse options of other methods than the one chosen."""
-    asked = {
-        "--unquantized": (not quantize, MethodName.BORDA),
-        "--low-bits": (low_bits is not None, MethodName.LEHMER),
-        "--window": (window is not None, MethodName.KEMENY),
-        "--rounds": (rounds is not None, MethodName.KEMENY),
+    borda = (MethodName.BORDA, MethodName.KEMENY)
+    owners = {
+        "send": borda,
+        "levels": borda,
+        "low_bits": (MethodName.LEHMER,),
+        "window": (MethodName.KEMENY,),
+        "rounds": (MethodName.KEMENY,),
     }
-    for flag, (given, owner) in asked.items():
-        if given and name is not owner:
+    for option in given:
+        if name not in owners.get(option, (name,)):
+            flag, owner = _reading.flag_of(option), " or ".join(owners[option])
             raise ValueError(f"{flag} is an option of --method {owner}, not of --method {name}")
 
 
 def make_lehmer(
-    n: int, clients: int, phi: float, low_bits: str, max_samples: int | None, bound: int
+    n: int, clients: int, options: Mapping[str, Any], max_samples: int | None
 ) -> Lehmer:
-    """Make a Lehmer scheme from the text of its low bits, which the scheme checks."""
-    digits = low_bits.isascii() and low_bits.isdigit() and len(low_bits) < 10
-    needed = bound if low_bits == "paper" else max_samples
-    bits = int(low_bits) if digits else low_bits
-    return Lehmer(n, clients, phi=phi, low_bits=bits, max_samples=needed)
+    """Make a Lehmer scheme from the text of its low bits."""
+    low_bits, rest = options["low_bits"], {k: v for k, v in options.items() if k != "low_bits"}
+    if low_bits == "paper":
+        try:
+            return Lehmer(n, clients, low_bits="paper", max_samples=max_samples, **rest)
+        except ValueError as error:
+            raise ValueError(f"--low-bits paper: {error}") from None
+    digits = low_bits.isascii() and low_bits.isdigit() and len(low_bits) < 3
+    if not digits or int(low_bits) > MAX_LOW_BITS:
+        raise ValueError(
+            f'--low-bits must be a whole number up to {MAX_LOW_BITS} or "paper", not {low_bits!r}'
+        )
+    return Lehmer(n, clients, low_bits=int(low_bits), max_samples=max_samples, **rest)
 
 
 def describe(
@@ -262,7 +298,7 @@ def describe(
     seed: int,
 ) -> dict[str, Any]:
     """Gather what a run gave and cost, beside the central consensus."""
-    told = summary(result)
+    told = summary(result, FLAGS[Remedy.SUMS])
     for client, party in zip(told["clients"], parties, strict=True):
         client |= {
             "rankings": len(party.rankings),
@@ -313,12 +349,28 @@ def show(
         ("time, all parties", f"{sum(document['seconds'].values()) * 1e3:.0f} ms", ""),
     ]
     if len(document["rounds"]) > 1:
-        rows.append(("rounds", ", ".join(document["rounds"]), ""))
+        rows.append(("rounds", say_rounds(document["rounds"]), ""))
+    if result.converged is not None:
+        rows.append(("converged", "yes" if result.converged else f"no: {MORE_ROUNDS}", ""))
+    if result.exact is not None:
+        rows.append(("proved to be the best", "yes" if result.exact else "no", ""))
     if result.fit is not None:
         rows.append(("phi, fitted", f"{result.fit.phi:.4f} ± {result.fit.standard_error:.2g}", ""))
     if result.note is not None:
         rows.append(("note", result.note, ""))
     output.show("What it gives and costs", ["", "federated", "all in one place"], rows)
+
+
+def say_rounds(stages: Sequence[str]) -> str:
+    """Say how many rounds of which stage there were, in turn.
+
+    Examples
+    --------
+    >>> say_rounds(["start", "refine", "refine"])
+    'start, 2 × refine'
+    """
+    runs = [(stage, len(list(same))) for stage, same in groupby(stages)]
+    return ", ".join(stage if count == 1 else f"{count} × {stage}" for stage, count in runs)
 
 
 def show_clients(clients: Sequence[dict[str, Any]]) -> None:

@@ -140,8 +140,9 @@ def messages(items: int, clients: int, plans: list[Plan]) -> dict[str, int]:
     samples = max((plan.samples or 1 for plan in plans), default=1)
     schemes: dict[str, Borda | Lehmer] = {
         "Borda": Borda(items, clients),
+        "Borda of the paper": Borda(items, clients, send="centroids"),
         f"Borda, exact sums of {plural(samples, 'ranking')}": Borda(
-            items, clients, quantize=False, max_samples=samples
+            items, clients, send="sums", max_samples=samples
         ),
         "Lehmer, nearest": Lehmer(items, clients),
     }

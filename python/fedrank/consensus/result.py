@@ -39,7 +39,8 @@ class Consensus:
         The method that computed it.
     scores : numpy.ndarray of float64 or None
         Mean position of each item (from 0, the best, to n - 1), for methods that rank by it. Of
-        quantized Borda, the position that the clients' mean level stands for (M6).
+        federated Borda, within the rounding of what clients send; with ``send="centroids"``, the
+        position that the clients' mean level stands for (M6).
     ties : int
         Number of choices that the tie rule made: items that share a score (borda), tied digits
         (lehmer), tied comparisons (pivot), rankings equally near (pick), neighbours that as many
@@ -50,7 +51,8 @@ class Consensus:
         Whether it is proven to minimise the distance of the method (footrule, kemeny); None
         for methods that minimise no distance.
     objective : float or None
-        Its `kemeny_score`, if the method computes it.
+        Its `kemeny_score`, if the method computes it. A refinement knows it only where all pairs
+        of items are known, or phi is fitted: it may prove an order to be the best without.
     lower_bound : float or None
         A lower bound of the `kemeny_score` of any ranking, if the method computes one.
     decided_by : {"random", "index", "order"}
@@ -61,6 +63,10 @@ class Consensus:
         random (``"search"`` of a kemeny consensus too large to be solved exactly, ``"pivots"``,
         or ``"start"``, the order that a refinement began with), the first such position, and the
         position after the last.
+    converged : bool or None
+        Of a federated kemeny consensus, whether another round could not change it: nothing moved
+        in the last one, every pair that is near was asked, or it is proved to be the best. False
+        if the rounds were spent, or ended, before. None for other methods.
     source : object or None
         What was read, if the rankings say so; ``str(source)`` is one line.
 
@@ -87,6 +93,7 @@ class Consensus:
     lower_bound: float | None = None
     decided_by: str = "random"
     searched: Searched | None = None
+    converged: bool | None = None
     source: object | None = field(default=None, compare=False)
     tied_runs: NDArray[np.int32] | None = field(default=None, compare=False)
 
@@ -296,6 +303,10 @@ class Consensus:
     def _say_clients(self) -> tuple[str, ...]:
         """Say what chance decided before the rankings were counted; see `chance`."""
         return ()
+
+    def _rounded_to(self) -> str | None:
+        """Say how close items must be for rounding to tie them; None if nothing was rounded."""
+        return None
 
     def __repr__(self) -> str:
         return "\n  ".join([self._summary(), *chance(self, MAX_LISTED)])

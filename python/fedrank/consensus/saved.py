@@ -31,7 +31,7 @@ Kind = TypeVar("Kind", bound="Consensus")
 DAMAGE = (LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError)
 """What reading a damaged document may raise."""
 
-FACTS = ("method", "exact", "objective", "lower_bound", "decided_by", "searched")
+FACTS = ("method", "exact", "objective", "lower_bound", "decided_by", "searched", "converged")
 OTHERS = {
     "format",
     "kind",
@@ -136,8 +136,11 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
         raise InputError("method or decided_by is not valid")
     if runs is None and facts["decided_by"] not in UNKNOWN:
         raise InputError(f"tied_groups must be a list if decided_by is {facts['decided_by']!r}")
-    if not is_count(fields["choices"]) or not isinstance(facts["exact"], bool | None):
-        raise InputError("choices or exact is not valid")
+    if not is_count(fields["choices"]):
+        raise InputError("choices is not valid")
+    for name in ("exact", "converged"):
+        if not isinstance(facts[name], bool | None):
+            raise InputError(f"{name} must be true, false or null")
     if fields["ties"] != (None if groups is None else len(groups)):
         raise InputError("ties must be the number of tied groups")
     if not isinstance(fields["source"], str | None):

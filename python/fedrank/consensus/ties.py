@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fedrank import _core
 from fedrank._text import printable
 from fedrank._validation import few, plural
+from fedrank.exceptions import Remedy
 
 if TYPE_CHECKING:
     from fedrank.consensus.result import Consensus
@@ -63,7 +64,16 @@ UNKNOWN = {
 }
 
 
-def chance(consensus: "Consensus", top: int | None = None) -> tuple[str, ...]:
+ROUNDED = (
+    "mean positions were rounded, so items closer than {} may tie: {}; {} tells them apart unless "
+    "their means are equal"
+)
+"""What is said of ties between rounded means."""
+
+
+def chance(
+    consensus: "Consensus", top: int | None = None, sums: str = Remedy.SUMS
+) -> tuple[str, ...]:
     """Say how many ties were broken, and which of them matter for what is shown.
 
     Parameters
@@ -72,14 +82,16 @@ def chance(consensus: "Consensus", top: int | None = None) -> tuple[str, ...]:
         Any consensus.
     top : int, optional
         How many of the best items are shown. By default all are.
+    sums : str
+        The option that would have sent exact sums, as the reader can give it.
 
     Returns
     -------
     sentences : tuple of str
         Nothing if another seed gives the same ranking. Otherwise how many ties there were, then
         the places (1 the best) of the tie that decided the winner, and of the tie at the end of
-        what is shown; which places a random search decided; how many clients broke ties in their
-        own messages.
+        what is shown; which items may be tied only because means were rounded; which places a
+        random search decided; how many clients broke ties in their own messages.
 
     Examples
     --------
@@ -90,7 +102,12 @@ def chance(consensus: "Consensus", top: int | None = None) -> tuple[str, ...]:
     >>> chance(aggregate([[0, 1, 2]]))
     ()
     """
-    sentences = list(say_ties(consensus, len(consensus) if top is None else top))
+    sentences = say_ties(consensus, len(consensus) if top is None else top)
+    tied = [item for group in consensus.tied_items or () for item in group]
+    apart = consensus._rounded_to()
+    if tied and apart is not None:
+        names = few([printable(consensus.items[item]) for item in tied])
+        sentences.append(ROUNDED.format(apart, names, sums))
     if consensus.searched is not None:
         by, start, end = consensus.searched
         sentences.append(SEARCHED[by].format(spans(range(start + 1, end + 1))))
@@ -143,8 +160,8 @@ def say_clients(drawn: int | None, can_draw: bool) -> tuple[str, ...]:
     )
 
 
-def tie_facts(consensus: "Consensus") -> dict[str, Any]:
-    """Say what the tie rule decided, in values that JSON has.
+def tie_facts(consensus: "Consensus", sums: str = Remedy.SUMS) -> dict[str, Any]:
+    """Say what the tie rule decided, in values that JSON has; ``sums`` as in `chance`.
 
     Examples
     --------
@@ -156,7 +173,7 @@ def tie_facts(consensus: "Consensus") -> dict[str, Any]:
     return {
         "ties": tie_count(consensus),
         "tied_groups": None if groups is None else [list(group) for group in groups],
-        "chance": list(chance(consensus)),
+        "chance": list(chance(consensus, sums=sums)),
     }
 
 

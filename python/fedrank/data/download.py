@@ -20,6 +20,7 @@ from fedrank.exceptions import InputError, Remedy
 
 BLOCK_BYTES = 1 << 16  # bytes read at a time
 TIMEOUT = 30.0  # seconds that a server may be silent
+UNPACKED = "unpacked, not verified"  # the members are there without their archive
 BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
@@ -119,6 +120,9 @@ def fetch(
 def states(entry: DataSet, folder: PathLike | None = None) -> dict[str, str]:
     """Return the state of each file of a data set: "verified", "absent", or what is wrong.
 
+    An archive that is absent, but whose members were put there by hand, is "unpacked, not
+    verified": the catalogue has the checksum of the archive only.
+
     Examples
     --------
     >>> from fedrank.data.catalogue import CATALOGUE
@@ -126,12 +130,31 @@ def states(entry: DataSet, folder: PathLike | None = None) -> dict[str, str]:
     {'00004-00000158.soc': 'absent'}
     """
     place = (data_folder() if folder is None else Path(folder)) / entry.folder
-    return {
-        file.name: mismatch(place / file.name, file) or "verified"
-        if (place / file.name).exists()
-        else "absent"
-        for file in entry.files
-    }
+    return {file.name: state_of(place, file) for file in entry.files}
+
+
+def state_of(place: Path, file: File) -> str:
+    """Return the state of one file in this folder."""
+    if (place / file.name).exists():
+        return mismatch(place / file.name, file) or "verified"
+    unpacked = [(place / member).is_file() for member in file.members]
+    return UNPACKED if unpacked and all(unpacked) else "absent"
+
+
+def by_hand(file: File, place: Path) -> str:
+    """Say how to put a file into its folder without `fetch`.
+
+    Examples
+    --------
+    >>> from fedrank.data.catalogue import CATALOGUE
+    >>> print(by_hand(CATALOGUE["sushi"].files[0], Path("data/sushi")))
+    download https://www.kamishima.net/asset/sushi3-2016.zip and put it into data/sushi, or unpack
+    it and put sushi3a.5000.10.order and sushi3.udata there
+    """
+    if not file.urls:
+        return f"make it ({file.origin}) and put it into {place}"
+    unpacked = f", or unpack it and put {' and '.join(file.members)} there" if file.members else ""
+    return f"download {file.urls[0]} and put it into {place}{unpacked}"
 
 
 def mismatch(path: Path, file: File) -> str | None:

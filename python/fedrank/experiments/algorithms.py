@@ -24,10 +24,10 @@ def algorithm_2(n: int, clients: int, phi: float) -> Borda:
 
     Examples
     --------
-    >>> algorithm_2(10, 5, 0.6).quantize
-    True
+    >>> algorithm_2(10, 5, 0.6).send
+    'centroids'
     """
-    return Borda(n, clients, phi=phi, quantize=True)
+    return Borda(n, clients, send="centroids", phi=phi)
 
 
 def algorithm_3(n: int, clients: int, phi: float, max_samples: int) -> Lehmer:

@@ -29,7 +29,8 @@ def federated_footrule(parts: Sequence[ArrayLike], rng: np.random.Generator) -> 
 
 def federated_kemeny(parts: Sequence[ArrayLike], rng: np.random.Generator) -> NDArray[np.int32]:
     """Refine Borda by the margins of items near to each other; not in the paper (M14)."""
-    found = federate(parts, "kemeny", secure=False, rng=rng, phi=PHI, window=8, rounds=4)
+    options: dict[str, Any] = {"send": "centroids", "phi": PHI, "window": 8, "rounds": 4}
+    found = federate(parts, "kemeny", secure=False, rng=rng, **options)
     return found.ranks
 
 

@@ -116,7 +116,8 @@ def plan(
     n, clients : int
         Number of items, and of clients.
     phi : float
-        Expected dispersion of the rankings; also the quantizer's, unless ``options`` has one.
+        Expected dispersion of the rankings; also that of the paper's quantizers (Lehmer, and
+        Borda with ``send="centroids"``), unless ``options`` has one.
     delta : float
         Allowed chance of not recovering the center, at least 0.0001.
     rng : None, int or numpy.random.Generator
@@ -295,7 +296,8 @@ def maker(
             value=min(unknown),
             remedy=f"its options are {', '.join(known)}",
         )
-    given = {"phi": phi, **options}
+    centroids = method == "lehmer" or options.get("send") == "centroids"
+    given = {"phi": phi, **options} if centroids else options
     return lambda samples: make(n, clients, **{"max_samples": samples, **given}), given.get(
         "max_samples"
     )

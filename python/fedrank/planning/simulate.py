@@ -63,7 +63,7 @@ def simulate(
     Examples
     --------
     >>> from fedrank import Borda
-    >>> rules = [Borda(n=10, clients=5), "borda", "kemeny"]
+    >>> rules = [Borda(n=10, clients=5, send="centroids"), "borda", "kemeny"]
     >>> found = simulate(rules, phi=0.5, n=10, clients=5, samples=4, repetitions=1000, rng=0)
     >>> found.shape
     (1000, 3)

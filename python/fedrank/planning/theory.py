@@ -316,7 +316,7 @@ def message_bits(
     epsilon = as_probability("epsilon", epsilon)
     scheme: Borda | Lehmer
     if method == "borda":
-        theorem, scheme = 2, Borda(n, many, phi=phi)
+        theorem, scheme = 2, Borda(n, many, send="centroids", phi=phi)
         printed = many * n * log2(n)
         entry = (many * (n - 1)).bit_length()
         proved = many * n * entry

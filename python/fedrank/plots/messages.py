@@ -72,7 +72,7 @@ def message_sizes(
     >>> from fedrank import Borda, Lehmer
     >>> ax = message_sizes([Borda(978, 10), Lehmer(978, 10, low_bits=4)], samples=50)
     >>> [text.get_text() for text in ax.texts]
-    ['1.7 kB', '8.3 kB', '61.1 kB']
+    ['2.0 kB', '8.3 kB', '61.1 kB']
     >>> ax.get_xlabel()
     'kB per client'
     """
@@ -158,8 +158,8 @@ def describe(sender: Sender) -> str:
     name = scheme.kind.capitalize()
     if isinstance(scheme, Lehmer):
         name = f"Lehmer, I = {scheme.low_bits}"
-    elif isinstance(scheme, Borda) and not scheme.quantize:
-        name = "Borda, exact sums"
+    elif isinstance(scheme, Borda) and scheme.send != "means":
+        name = f"Borda, {'exact sums' if scheme.send == 'sums' else scheme.send}"
     elif isinstance(scheme, Refine):
         name = f"Refine, w = {scheme.window}"
     return f"{name}, as sent" if isinstance(sender, FederatedConsensus) else name
@@ -172,7 +172,7 @@ def parts(sender: Sender) -> dict[str, int]:
     --------
     >>> from fedrank import Borda
     >>> parts(Borda(978, 10))
-    {'position': 13692}
+    {'mean': 15648}
     """
     scheme = scheme_of(sender)
     bits: dict[str, int] = {}
@@ -209,7 +209,7 @@ def power_of_1000(size: float) -> int:
 
 
 def bins(n: int, phis: float | Iterable[float], *, ax: Axes | None = None) -> Axes:
-    """Draw the bins in which federated Borda quantizes mean positions to levels.
+    """Draw the bins in which the paper's Borda quantizes mean positions to levels.
 
     Crosses are the centroids: the expected positions of a Mallows model (M4), drawn as places, from
     1. Bars are the bins around them, which meet at the midpoints; the outer bins end at the first

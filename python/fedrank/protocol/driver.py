@@ -17,7 +17,7 @@ from fedrank._random import RNG, round_rng, seed_bytes
 from fedrank._validation import as_bool, plural, whole
 from fedrank.exceptions import InputError, ProtocolError, Remedy, RunFailedError
 from fedrank.protocol.clients import client_ids
-from fedrank.protocol.methods import Course
+from fedrank.protocol.course import Course
 from fedrank.protocol.plain import PlainServer
 from fedrank.protocol.record import Begin, Record
 from fedrank.protocol.result import FederatedConsensus, RoundResult

@@ -1,6 +1,6 @@
 """The whole protocol in one process: real clients and a real server, over bytes."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from inspect import Parameter, signature
 from typing import Any, TypeVar, cast
@@ -14,7 +14,7 @@ from fedrank.exceptions import InputError, Remedy
 from fedrank.protocol.clients import Client, client_ids
 from fedrank.protocol.driver import Driver
 from fedrank.protocol.meter import Meter
-from fedrank.protocol.methods import Kemeny, Method, check_method
+from fedrank.protocol.methods import Kemeny, Method, bound_of, check_method
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.protocol.secagg import MIN_SURVIVORS, STEPS
 from fedrank.protocol.study import Study
@@ -24,7 +24,6 @@ from fedrank.rankings.labelled import Labelled
 from fedrank.rankings.partial import AnyRankings, PartialRankings, as_partial
 from fedrank.rankings.source import Source
 from fedrank.schemes import Borda, Lehmer
-from fedrank.schemes.base import MAX_SAMPLES
 from fedrank.transport.inprocess import InProcess
 
 Kind = TypeVar("Kind", Rankings, PartialRankings)
@@ -59,10 +58,10 @@ def federate(
         that is given, or the method's, arrays are read as such.
     method : Borda, Lehmer, Kemeny, schemes.Refine, "borda", "lehmer" or "kemeny"
         Which rounds are run, and what is sent; a name stands for that method with ``options``.
-        ``"kemeny"`` is Borda, then refinements around its consensus, until nothing moves or the
-        rounds are spent. No pair is asked for twice. If other clients survive a later round than
-        the first, that round is not opened, since the difference could show one client's message;
-        the consensus is then the last one, and ``note`` says so.
+        ``"kemeny"`` is Borda, then refinements around its consensus, until nothing moves or
+        ``rounds`` are spent: ``converged`` tells. No pair is asked for twice. If other clients
+        survive a later round than the first, that round is not opened, since the difference could
+        show one client's message; the consensus is then the last one, and ``note`` says so.
     secure : bool
         Whether to mask the messages. False sums them in the clear, for experiments: the
         consensus is the same, bit for bit.
@@ -86,9 +85,11 @@ def federate(
     progress : bool
         Whether to draw a progress bar on standard error, from two seconds on.
     **options
-        Parameters of the method, if it is given by name. For ``"kemeny"``: ``window`` (8),
-        ``rounds`` of refinement at most (1), ``counts``, ``majority`` and ``max_samples`` of
-        `schemes.Refine`, ``phi`` and ``quantize`` of `Borda`, and ``partial`` of both.
+        Parameters of the method, if it is given by name. For ``"kemeny"``: ``window`` ("auto"),
+        ``rounds`` of refinement at most (no limit), ``counts``, ``majority`` and ``max_samples`` of
+        `schemes.Refine`, ``send``, ``levels`` and ``phi`` of `Borda`, and ``partial`` of both.
+        Where a method needs ``max_samples`` and none is given, it is the least ``2^k - 1`` that is
+        enough.
 
     Returns
     -------
@@ -137,7 +138,7 @@ def federate(
     if partial is not None:
         data = [as_partial(each) for each in data]
         options = partial_options(method, fit_phi, options, ids_of(roster, given)[partial])
-    chosen = as_method(method, data, options)
+    chosen = as_method(method, data, options, fit_phi)
     study = Study(chosen, data[0].item_labels, roster, threshold, fit_phi=fit_phi)
     check_samples(data, study)
     if secure and len(data) == 1:
@@ -231,12 +232,29 @@ def partial_options(
     return {"partial": True} | options
 
 
-def as_method(method: object, data: list[AnyRankings], options: dict[str, Any]) -> Method:
+def needs_bound(method: str, fit_phi: bool, options: dict[str, Any]) -> bool:
+    """Tell whether a method given by name needs a bound on the clients' rankings.
+
+    Examples
+    --------
+    >>> needs_bound("borda", False, {}), needs_bound("borda", False, {"send": "sums"})
+    (False, True)
+    """
+    if fit_phi or options.get("send") in ("sums", "weighted"):
+        return True
+    return method == "kemeny" and not options.get("majority")
+
+
+def as_method(
+    method: object, data: list[AnyRankings], options: dict[str, Any], fit_phi: bool = False
+) -> Method:
     """Check the method; a name stands for one with these options."""
     n, clients = data[0].n, len(data)
     makers = {"borda": Borda, "lehmer": Lehmer, "kemeny": named_kemeny}
     if isinstance(method, str) and method in makers:
         check_options(method, options)
+        if options.get("max_samples") is None and needs_bound(method, fit_phi, options):
+            options = options | {"max_samples": least_bound(data)}
         made: Method = makers[method](n, clients, **options)  # type: ignore[operator]
         return made
     if isinstance(method, str):
@@ -276,7 +294,7 @@ def check_options(method: str, options: Iterable[str]) -> None:
     Traceback (most recent call last):
         ...
     fedrank.exceptions.InputError: neither federate nor the method 'borda' has an option 'window';
-    its options are phi, quantize, max_samples, partial
+    its options are send, levels, phi, max_samples, partial
     """
     takers = {"borda": (Borda,), "lehmer": (Lehmer,), "kemeny": (Kemeny, Borda)}
     allowed = {
@@ -296,20 +314,33 @@ def check_options(method: str, options: Iterable[str]) -> None:
 
 def named_kemeny(n: int, clients: int, **options: Any) -> Kemeny:
     """Make a Kemeny method whose start takes the options of `Borda`."""
+    given = ("send", "levels", "phi")
+    start: dict[str, Any] = {name: options.pop(name) for name in given if name in options}
+    if not start:
+        return Kemeny(n, clients, **options)
+    # Margins count rankings, so the start does, unless told otherwise.
+    if not options.get("majority"):
+        start = {"send": "weighted"} | start
     shared = {name: options[name] for name in ("max_samples", "partial") if name in options}
-    start = {name: options.pop(name) for name in ("phi", "quantize") if name in options}
     return Kemeny(n, clients, start=Borda(n, clients, **start, **shared), **options)
+
+
+def least_bound(data: Iterable[Sized]) -> int:
+    """Return the least ``2^k - 1`` that bounds the number of rankings of every client.
+
+    The bound is public: it reveals only the order of magnitude of the largest client.
+
+    Examples
+    --------
+    >>> least_bound([[0] * 3, [0] * 20])
+    31
+    """
+    return int(2 ** max(map(len, data)).bit_length() - 1)
 
 
 def check_samples(data: Sequence[AnyRankings], study: Study) -> None:
     """Refuse a client with more rankings than some round allows, before any round is run."""
-    method = study.method
-    bounds = [method.max_samples]
-    if isinstance(method, Kemeny):
-        bounds.append(method.start.max_samples)
-    if study.fit_phi:
-        bounds.append(bounds[-1] or MAX_SAMPLES)
-    least = min((bound for bound in bounds if bound is not None), default=None)
+    least = bound_of(study.method)
     sizes = [len(each) for each in data]
     largest = max(sizes)
     if least is not None and largest > least:
@@ -359,7 +390,7 @@ def check_dropouts(
     numbers = {client: number for number, client in enumerate(clients)}
     numbers |= {name: number for number, name in enumerate(study.roster)}
     method = study.method
-    last = (method.rounds if isinstance(method, Kemeny) else 0) + study.fit_phi
+    last = (method.most_rounds if isinstance(method, Kemeny) else 0) + study.fit_phi
     if isinstance(dropouts, Mapping):
         lost = dict(dropouts)
     else:

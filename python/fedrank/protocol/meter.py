@@ -23,7 +23,8 @@ class Meter:
     """Advances a bar by what each client's part of a step is expected to take.
 
     All rounds that the method allows are expected: a refinement that ends early, because nothing
-    moves, ends the bar early.
+    moves, ends the bar early. Without a limit on the rounds nobody knows the end, so the bar has no
+    total.
 
     Parameters
     ----------
@@ -44,18 +45,21 @@ class Meter:
         self.sizes = sizes
         self.secure = secure
         self.schemes = expected_rounds(study)
+        self.open_end = isinstance(study.method, Kemeny) and study.method.rounds is None
         self.progress = progress
-        progress.total = sum(
-            self.seconds(number, name, client)
-            for number in range(len(self.schemes))
-            for name in ("advertise", "share", "mask", "unmask")
-            for client in range(len(sizes))
-        )
+        if not self.open_end:
+            progress.total = sum(
+                self.seconds(number, name, client)
+                for number in range(len(self.schemes))
+                for name in ("advertise", "share", "mask", "unmask")
+                for client in range(len(sizes))
+            )
 
     def answered(self, step: Step, client: int) -> None:
         """Count one client's part of a step."""
         rounds = len(self.schemes)
-        where = f"round {step.round + 1} of {rounds}, " if rounds > 1 else ""
+        most = "" if self.open_end else f" of {rounds}"
+        where = f"round {step.round + 1}{most}, " if rounds > 1 else ""
         self.progress.label = f"federate: {where}{step.name}"
         self.progress.advance(self.seconds(min(step.round, rounds - 1), step.name, client))
 
@@ -82,15 +86,17 @@ class Meter:
 def expected_rounds(study: Study) -> list[AnyScheme]:
     """Return a scheme as large as that of each round, if no round is left out.
 
+    Of rounds without a limit there is one; with the window "auto", later ones may be larger.
+
     Examples
     --------
-    >>> study = Study(Kemeny(5, 3, rounds=2), fit_phi=True)
+    >>> study = Study(Kemeny(5, 3, window=2, rounds=2, max_samples=9), fit_phi=True)
     >>> [scheme.kind for scheme in expected_rounds(study)]
     ['borda', 'refine', 'refine', 'dispersion']
     """
     method = study.method
     order = list(range(method.n))
-    refinements = method.rounds if isinstance(method, Kemeny) else 0
+    refinements = method.rounds or 1 if isinstance(method, Kemeny) else 0
     schemes = [scheme_of(method, study.fit_phi, START, [])]
     if refinements:
         schemes += [scheme_of(method, study.fit_phi, REFINE, [order])] * refinements

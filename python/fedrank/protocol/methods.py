@@ -7,8 +7,7 @@ round's stage and the orders announced so far, all of which are public: `scheme_
 server and to every client alike.
 """
 
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,26 +16,24 @@ from numpy.typing import ArrayLike, NDArray
 from fedrank import _core
 from fedrank._frozen import Frozen
 from fedrank._json import canonical
-from fedrank._random import RNG
 from fedrank._validation import as_bool, whole
-from fedrank.consensus import Consensus
-from fedrank.consensus.ties import Searched
 from fedrank.exceptions import InputError
-from fedrank.schemes import KINDS, AnyScheme, Borda, Dispersion, Fit, Lehmer, Refine
-from fedrank.schemes.base import MAX_SAMPLES, only_true
+from fedrank.schemes import KINDS, AnyScheme, Borda, Dispersion, Lehmer, Refine
+from fedrank.schemes.base import needed_bound, only_true
+from fedrank.schemes.refine import AUTO, as_window
 
 START, REFINE, DISPERSION = "start", "refine", "dispersion"
 """The stages that a round can be of."""
 
-DEFAULT_WINDOW = 8  # places apart up to which `Kemeny` asks for margins
-DEFAULT_ROUNDS = 1  # rounds of refinement of `Kemeny`, at most
+START_LEVELS = 8  # steps per place of the weighted means that `Kemeny` begins with
+MAX_ROUNDS = 100  # of refinement, if the study sets no limit: a dozen are enough for 978 genes
 
 
 class Kemeny(Frozen):
     """A federated Kemeny consensus (M14): Borda first, then refinements around what it found.
 
     The rounds go on until nothing moves, the consensus is proved to be the best, or ``rounds`` are
-    spent. No pair of items is asked for twice.
+    spent; `Consensus.converged` tells. No pair of items is asked for twice.
 
     Parameters
     ----------
@@ -45,12 +42,13 @@ class Kemeny(Frozen):
     clients : int
         Most clients that take part.
     start : Borda, optional
-        The scheme of the first round; by default ``Borda(n, clients)`` with the same
-        ``max_samples`` and ``partial``.
-    window : int
-        How many places apart items may be for their margin to be asked for.
-    rounds : int
-        Most rounds of refinement.
+        The scheme of the first round; by default ``Borda(n, clients, send="weighted", levels=8)``
+        with the same ``max_samples`` and ``partial``: it counts rankings, as margins do.
+    window : int or "auto"
+        How many places apart items may be for their margin to be asked for. ``"auto"`` begins with
+        neighbours and widens where items move: see `fedrank.schemes.Refine`.
+    rounds : int, optional
+        Most rounds of refinement. By default they go on until nothing moves, at most 100.
     counts, majority, max_samples, partial
         As in `fedrank.schemes.Refine`.
 
@@ -70,8 +68,8 @@ class Kemeny(Frozen):
         clients: int,
         *,
         start: Borda | None = None,
-        window: int = DEFAULT_WINDOW,
-        rounds: int = DEFAULT_ROUNDS,
+        window: int | str = AUTO,
+        rounds: int | None = None,
         counts: bool = False,
         majority: bool = False,
         max_samples: int | None = None,
@@ -81,7 +79,13 @@ class Kemeny(Frozen):
         self.clients = whole("clients", clients)
         self.partial = as_bool("partial", partial)
         if start is None:
-            start = Borda(self.n, self.clients, max_samples=max_samples, partial=self.partial)
+            # Margins count rankings, so the start does; majorities count clients.
+            sent: dict[str, Any] = (
+                {"send": "means"} if majority else {"send": "weighted", "levels": START_LEVELS}
+            )
+            start = Borda(
+                self.n, self.clients, **sent, max_samples=max_samples, partial=self.partial
+            )
         if not isinstance(start, Borda):
             raise InputError(
                 f"must be a Borda scheme, not {start!r}", parameter="start", value=start
@@ -95,8 +99,8 @@ class Kemeny(Frozen):
                 remedy="make both with the same n, clients and partial",
             )
         self.start = start
-        self.window = whole("window", window)
-        self.rounds = whole("rounds", rounds)
+        self.window = as_window(window)
+        self.rounds = None if rounds is None else whole("rounds", rounds)
         self.counts, self.majority = as_bool("counts", counts), as_bool("majority", majority)
         # Checks the rest, and fixes the bound on samples.
         self.max_samples = Refine(
@@ -109,6 +113,11 @@ class Kemeny(Frozen):
             partial=partial,
         ).max_samples
         self._freeze()
+
+    @property
+    def most_rounds(self) -> int:
+        """How many rounds of refinement there can be."""
+        return MAX_ROUNDS if self.rounds is None else self.rounds
 
     def refine(self, orders: Sequence[Sequence[int]]) -> Refine:
         """Make the scheme of the round that announces the last of these orders.
@@ -246,26 +255,44 @@ def scheme_of(
 
     Examples
     --------
-    >>> scheme_of(Borda(2, 3), True, "dispersion", [[1, 0]]).kind
+    >>> scheme_of(Borda(2, 3, max_samples=50), True, "dispersion", [[1, 0]]).kind
     'dispersion'
     """
     number = len(orders)
     if stage == START and number == 0:
         return method.start if isinstance(method, Kemeny) else method
-    if stage == REFINE and isinstance(method, Kemeny) and 1 <= number <= method.rounds:
+    if stage == REFINE and isinstance(method, Kemeny) and 1 <= number <= method.most_rounds:
         return method.refine(orders)
     if stage == DISPERSION and fit_phi and number > 0:
-        first = method.start if isinstance(method, Kemeny) else method
-        bound = first.max_samples or MAX_SAMPLES
+        bound = bound_of(method, fit_phi)
+        assert bound is not None, "a study that fits phi has a bound"
         return Dispersion(ranks_of(orders[-1]), method.clients, max_samples=bound)
     raise InputError(f"this study has no round {number} of stage {stage!r}", value=stage)
+
+
+def bound_of(method: Method, fit_phi: bool = False) -> int | None:
+    """Tell the most rankings that a client may hold in all rounds of a study; None for no bound.
+
+    Raises
+    ------
+    ValueError
+        If there is none, and ``fit_phi`` needs one.
+
+    Examples
+    --------
+    >>> bound_of(Kemeny(5, 3, max_samples=63)), bound_of(Borda(5, 3))
+    (63, None)
+    """
+    bounds = [method.max_samples, method.start.max_samples if isinstance(method, Kemeny) else None]
+    bound = min((each for each in bounds if each is not None), default=None)
+    return needed_bound(bound, "distances (fit_phi)") if fit_phi else bound
 
 
 def next_stage(method: Method, number: int) -> str:
     """Tell the stage that round ``number`` has unless the server says that the refinement ended."""
     if number == 0:
         return START
-    return REFINE if isinstance(method, Kemeny) and number <= method.rounds else DISPERSION
+    return REFINE if isinstance(method, Kemeny) and number <= method.most_rounds else DISPERSION
 
 
 def ranks_of(order: ArrayLike) -> NDArray[np.int32]:
@@ -282,149 +309,3 @@ def ranks_of(order: ArrayLike) -> NDArray[np.int32]:
         raise InputError("an announced order must name every item number once", value=order)
     ranks: NDArray[np.int32] = _core.invert(items.astype(np.int32)[np.newaxis])[0]
     return ranks
-
-
-class Course:
-    """The server's way through a method: what to announce next, and what the sums gave so far.
-
-    All sums must be over the same clients: others would contradict each other, and the difference
-    of two sums would show one client's message.
-
-    Parameters
-    ----------
-    method : Method
-        The study's method.
-    fit_phi : bool
-        Whether to end with a round of dispersion.
-    labels : tuple, optional
-        Labels of the items, which the consensus will have.
-
-    Attributes
-    ----------
-    consensus : Consensus or None
-        The best so far.
-    fit : schemes.Fit or None
-        The dispersion, once its round was taken.
-    orders : list of list of int
-        The orders announced so far.
-
-    Examples
-    --------
-    >>> from fedrank import Mallows
-    >>> votes = Mallows(0.8, n=30).sample(20, rng=0)
-    >>> course = Course(Kemeny(n=30, clients=1, window=3, rounds=9))
-    >>> while (scheme := course.scheme) is not None:
-    ...     course.take(scheme.encode(votes, client=0), survivors=1)
-    >>> course.consensus.method, len(course.orders) > 1
-    ('federated kemeny', True)
-    """
-
-    def __init__(
-        self, method: Method, fit_phi: bool = False, labels: tuple[Hashable, ...] | None = None
-    ) -> None:
-        self.method = method
-        self.fit_phi = fit_phi
-        self.labels = labels
-        self.consensus: Consensus | None = None
-        self.fit: Fit | None = None
-        self.orders: list[list[int]] = []
-        self.stage: str | None = START
-        self._refined: list[ArrayLike] = []  # sums of the rounds of refinement, in turn
-        self._survivors: int | None = None
-        self._drawn = False  # whether the start had ties, which were broken at random
-
-    @property
-    def scheme(self) -> AnyScheme | None:
-        """What to ask for next; None once the method has ended."""
-        if self.stage is None:
-            return None
-        return scheme_of(self.method, self.fit_phi, self.stage, self.orders)
-
-    def take(self, total: ArrayLike, survivors: int, rng: RNG = None) -> None:
-        """Go on by the sum of a round.
-
-        Parameters
-        ----------
-        total : array_like of int
-            The sum of the messages of `scheme`.
-        survivors : int
-            How many messages were summed: in every round as many as in the first.
-        rng : None, int or numpy.random.Generator
-            Breaks ties, and is for the search where all pairs are known.
-
-        Raises
-        ------
-        ValueError
-            If the method has ended, no clients can have sent this sum, or it is over others.
-        """
-        scheme = self.scheme
-        if scheme is None:
-            raise ValueError("the method has ended: there is no round to take a sum of")
-        if self._survivors not in (None, survivors):
-            raise InputError(
-                f"must be {self._survivors}, as in the first round, not {survivors}",
-                parameter="survivors",
-                value=survivors,
-                remedy="sums of different clients cannot be combined",
-            )
-        if isinstance(scheme, Dispersion):
-            self.fit = scheme.decode(total, survivors)
-            self.stage = None
-        elif self.stage == REFINE:
-            self._refine(scheme, total, survivors, rng)
-        else:
-            found = scheme.decode(total, survivors, rng=rng)
-            self.consensus = replace(found, item_labels=self.labels)
-            self._drawn = bool(found.tied_items)
-            self._announce(isinstance(self.method, Kemeny))
-        self._survivors = survivors
-
-    def _refine(self, scheme: AnyScheme, total: ArrayLike, survivors: int, rng: RNG) -> None:
-        """Refine the consensus, and see whether there is anything left to ask."""
-        assert isinstance(scheme, Refine)
-        found = scheme.decode(total, survivors, rng=rng, earlier=self._refined)
-        if found.decided_by == "order" and self.consensus is not None:
-            found = replace(found, decided_by=decided_before(found, self.consensus))
-            # With all pairs known, the best rankings differ in their ties only.
-            told = not found.tied_items or found.decided_by == "random"
-            settled = scheme.window >= scheme.n - 1 and told
-            if self._drawn and not settled and found.searched is None:
-                found = replace(found, searched=Searched("start", 0, scheme.n))
-        self.consensus = replace(found, item_labels=self.labels, method="federated kemeny")
-        self._refined.append(total)
-        moved = not np.array_equal(found.ranks, scheme.ranks)
-        self._announce(moved and not found.exact)
-
-    def _announce(self, refine: bool) -> None:
-        """Choose the next round, and announce the consensus so far for it."""
-        assert self.consensus is not None
-        order = self.consensus.order.tolist()
-        if refine and isinstance(self.method, Kemeny) and len(self.orders) < self.method.rounds:
-            orders = [*self.orders, order]
-            if self.method.refine(orders).segments:  # otherwise every near pair is known
-                self.stage, self.orders = REFINE, orders
-                return
-        self.stage = DISPERSION if self.fit_phi else None
-        if self.fit_phi:
-            self.orders = [*self.orders, order]
-
-
-def decided_before(found: Consensus, before: Consensus) -> str:
-    """Say what decided ties that were left in the order of the round before.
-
-    That order may itself have been decided by lot: if two items were tied in both rounds, it was.
-
-    Examples
-    --------
-    >>> from fedrank import aggregate
-    >>> tied, clear = aggregate([[0, 1], [1, 0]]), aggregate([[0, 1]])
-    >>> decided_before(tied, tied), decided_before(tied, clear)
-    ('random', 'order')
-    """
-    groups = before.tied_items or ()
-    group_of = {item: number for number, group in enumerate(groups) for item in group}
-    for group in found.tied_items or ():
-        numbers = [group_of[item] for item in group if item in group_of]
-        if len(numbers) > len(set(numbers)):
-            return before.decided_by
-    return "order"

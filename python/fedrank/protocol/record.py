@@ -93,7 +93,7 @@ class Record:
     Examples
     --------
     >>> from fedrank import Borda
-    >>> study, record = Study(Borda(n=2, clients=3), fit_phi=True), Record()
+    >>> study, record = Study(Borda(n=2, clients=3, max_samples=9), fit_phi=True), Record()
     >>> record.begin(study, 0, Begin()).stage
     'start'
     >>> record.open(0, [0, 1, 2])

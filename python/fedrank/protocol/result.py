@@ -12,11 +12,14 @@ from fedrank._validation import MAX_LISTED
 from fedrank.consensus.html import MAX_ROWS, as_html, table
 from fedrank.consensus.result import Consensus, same_fields
 from fedrank.consensus.ties import chance, say_clients, tie_facts
+from fedrank.exceptions import Remedy
 from fedrank.protocol import documents
 from fedrank.protocol.clients import Client, client_ids
 from fedrank.protocol.methods import DISPERSION
 from fedrank.protocol.study import Round, Study
-from fedrank.schemes import AnyScheme, Fit
+from fedrank.schemes import AnyScheme, Borda, Fit
+
+MORE_ROUNDS = "more rounds may change it"  # what is said of a result that has not converged
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +114,7 @@ class FederatedConsensus(Consensus):
     >>> result.survivors, result.dropped
     ([0, 1, 2, 3], {3: 'unmask'})
     >>> int(result.bytes_up[0])
-    758
+    759
     >>> named = federate(dict.fromkeys(["north", "east", "south"], [[0, 1, 2]]))
     >>> named.survivors
     ['north', 'east', 'south']
@@ -157,6 +160,15 @@ class FederatedConsensus(Consensus):
         can_draw = any(each.scheme.breaks_ties for each in self.rounds if each.survivors)
         return say_clients(drawn, can_draw)
 
+    def _rounded_to(self) -> str | None:
+        scheme = self.scheme
+        if not isinstance(scheme, Borda) or scheme.levels is None:
+            return None
+        if scheme.send != "means":  # it also depends on how many rankings there are
+            return "a small part of a place"
+        # Shifts of clients that are lost are missing.
+        return f"about {scheme.resolution * scheme.clients / len(self.survivors):.2g} of a place"
+
     def _extra(self) -> dict[str, Any]:
         return documents.extra_of(self)
 
@@ -168,6 +180,8 @@ class FederatedConsensus(Consensus):
         """Say who took part and what it cost, in one line."""
         how = "secure" if self.secure else "in the clear"
         rounds = f" in {len(self.rounds)} rounds" if len(self.rounds) > 1 else ""
+        if self.converged is not None:
+            rounds += ", converged" if self.converged else f", not converged: {MORE_ROUNDS}"
         return (
             f"{len(self.survivors)} of {len(self.study.roster)} clients, {how}, "
             f"at most {int(self.bytes_up.max())} bytes sent per client{rounds}"
@@ -192,8 +206,10 @@ class FederatedConsensus(Consensus):
         return [self._costs()] if self.note is None else [self._costs(), self.note]
 
 
-def summary(result: FederatedConsensus) -> dict[str, Any]:
+def summary(result: FederatedConsensus, sums: str = Remedy.SUMS) -> dict[str, Any]:
     """Tell what a run gave and cost, in values that JSON has; the same for every transport.
+
+    ``sums`` is as in `fedrank.consensus.chance`.
 
     Examples
     --------
@@ -233,4 +249,5 @@ def summary(result: FederatedConsensus) -> dict[str, Any]:
         "note": result.note,
         "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
         "exact": result.exact,
-    } | tie_facts(result)
+        "converged": result.converged,
+    } | tie_facts(result, sums)

@@ -14,6 +14,7 @@ from fedrank._validation import as_bool, as_list, check_items, plural, whole
 from fedrank.exceptions import InputError
 from fedrank.protocol.methods import (
     Method,
+    bound_of,
     check_method,
     method_from_json,
     method_json,
@@ -22,7 +23,7 @@ from fedrank.protocol.methods import (
 )
 from fedrank.schemes import AnyScheme
 
-FORMAT = 2
+FORMAT = 3
 """Of the JSON. It is raised whenever a field or the meaning of a message changes."""
 MAX_CLIENTS = 65_535  # the protocol numbers clients in 16 bits
 RESERVED = ("confidence", "coordinator", "graph", "privacy")
@@ -50,7 +51,8 @@ class Round:
     Examples
     --------
     >>> from fedrank import Borda, Study
-    >>> Study(Borda(n=2, clients=3), fit_phi=True).round(1, orders=[[1, 0]]).stage
+    >>> study = Study(Borda(n=2, clients=3, max_samples=50), fit_phi=True)
+    >>> study.round(1, orders=[[1, 0]]).stage
     'dispersion'
     """
 
@@ -120,6 +122,7 @@ class Study(Frozen):
                 value=True,
                 remedy="leave it out, or make the method without partial=True",
             )
+        bound_of(method, self.fit_phi)
         try:
             text = self.to_json().encode()
         except UnicodeEncodeError:

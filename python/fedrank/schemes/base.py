@@ -15,11 +15,9 @@ from fedrank._json import canonical
 from fedrank._random import RNG, seed_bytes
 from fedrank._validation import check_ties, plural, whole
 from fedrank.consensus import Consensus
-from fedrank.exceptions import InputError
+from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import as_rankings
 from fedrank.rankings.partial import as_partial
-
-MAX_SAMPLES = 65_535  # where a scheme needs a bound and none is given
 
 
 class Segment(NamedTuple):
@@ -57,7 +55,7 @@ class Scheme(Frozen):
         self,
         rankings: ArrayLike,
         *,
-        client: int | None = None,
+        client: int,
         rng: RNG = None,
     ) -> NDArray[np.uint64]:
         """Turn a client's rankings into its message.
@@ -66,8 +64,8 @@ class Scheme(Frozen):
         ----------
         rankings : array_like of int, shape (m, n)
             All rankings of one client; partial ones if the scheme is made for them.
-        client : int, optional
-            The client's index in the roster. The messages of today's schemes do not depend on it.
+        client : int
+            The client's index in the roster: each client rounds its means at other points (M16).
         rng : None, int or numpy.random.Generator
             Breaks local ties.
 
@@ -84,8 +82,8 @@ class Scheme(Frozen):
         Examples
         --------
         >>> from fedrank import Borda
-        >>> Borda(n=3, clients=2).encode([[0, 1, 2], [0, 1, 2]])
-        array([0, 1, 2], dtype=uint64)
+        >>> Borda(n=3, clients=2).encode([[0, 1, 2], [0, 1, 2]], client=0)
+        array([0, 4, 8], dtype=uint64)
         """
         return self.encode_counting(rankings, client=client, rng=rng)[0]
 
@@ -93,7 +91,7 @@ class Scheme(Frozen):
         self,
         rankings: ArrayLike,
         *,
-        client: int | None = None,  # noqa: ARG002  as in encode
+        client: int,
         rng: RNG = None,
     ) -> tuple[NDArray[np.uint64], int]:
         """Return the message that `encode` returns, and how many local ties were broken in it.
@@ -101,7 +99,7 @@ class Scheme(Frozen):
         Examples
         --------
         >>> from fedrank import Lehmer
-        >>> Lehmer(n=2, clients=3).encode_counting([[0, 1], [1, 0]])[1]
+        >>> Lehmer(n=2, clients=3).encode_counting([[0, 1], [1, 0]], client=0)[1]
         1
         """
         ranks = as_partial(rankings).twins().ranks if self.partial else as_rankings(rankings)
@@ -112,7 +110,8 @@ class Scheme(Frozen):
                 value=ranks.shape[1],
                 remedy="encode the items of the study, in its order",
             )
-        return self._core_scheme.encode(ranks, seed_bytes(rng))
+        index = whole("client", client, least=0, most=self.clients - 1)
+        return self._core_scheme.encode(ranks, index, seed_bytes(rng))
 
     def pack(self, message: ArrayLike) -> bytes:
         """Write a message in the fewest whole bytes.
@@ -121,8 +120,8 @@ class Scheme(Frozen):
         --------
         >>> from fedrank import Borda
         >>> scheme = Borda(n=3, clients=2)
-        >>> scheme.pack([2, 1, 0]).hex(), scheme.message_bits
-        ('0a00', 9)
+        >>> scheme.pack([8, 4, 0]).hex(), scheme.message_bits
+        ('8800', 15)
         """
         return self._core_scheme.pack(as_message(message))
 
@@ -132,8 +131,8 @@ class Scheme(Frozen):
         Examples
         --------
         >>> from fedrank import Borda
-        >>> Borda(n=3, clients=2).unpack(bytes.fromhex("0a00"))
-        array([2, 1, 0], dtype=uint64)
+        >>> Borda(n=3, clients=2).unpack(bytes.fromhex("8800"))
+        array([8, 4, 0], dtype=uint64)
         """
         return self._core_scheme.unpack(packed)
 
@@ -147,7 +146,7 @@ class Scheme(Frozen):
         --------
         >>> from fedrank import Borda
         >>> Borda(n=3, clients=2).to_json()
-        '{"clients":2,"max_samples":null,"n":3,"phi":0.6,"quantize":true,"scheme":"borda"}'
+        '{"clients":2,"levels":4,"max_samples":null,"n":3,"scheme":"borda","send":"means"}'
         """
         return canonical({"scheme": self.kind} | self._parameters())
 
@@ -205,7 +204,10 @@ class ConsensusScheme(Scheme):
         --------
         >>> from fedrank import Borda
         >>> scheme = Borda(n=3, clients=2)
-        >>> messages = [scheme.encode([[0, 1, 2]]), scheme.encode([[0, 2, 1], [0, 1, 2]])]
+        >>> messages = [
+        ...     scheme.encode([[0, 1, 2]], client=0),
+        ...     scheme.encode([[0, 2, 1], [0, 1, 2]], client=1),
+        ... ]
         >>> scheme.decode(sum(messages), survivors=2).order[0]
         np.int32(0)
         """
@@ -237,6 +239,23 @@ def as_ranking(ranks: ArrayLike) -> NDArray[np.int32]:
             f"the announced order must be one ranking, not {len(rows)}", value=len(rows)
         )
     return rows.copy()
+
+
+def needed_bound(max_samples: int | None, what: str) -> int:
+    """Check the bound on a client's rankings where a message cannot do without.
+
+    Examples
+    --------
+    >>> needed_bound(63, "margins")
+    63
+    """
+    if max_samples is None:
+        raise InputError(
+            f"{what} need max_samples, the most rankings that a client may hold: it fixes the "
+            "width of the message",
+            remedy=Remedy.STATE_MAX_SAMPLES,
+        )
+    return whole("max_samples", max_samples)
 
 
 def only_true(**flags: bool) -> dict[str, bool]:

@@ -1,4 +1,4 @@
-"""Federated Borda (M6)."""
+"""Federated Borda: staggered means (M16), the paper's centroids (M6), or exact sums."""
 
 from typing import Any
 
@@ -6,43 +6,69 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank import _core
-from fedrank._validation import as_bool, as_phi
-from fedrank.schemes.base import ConsensusScheme, only_true
+from fedrank._validation import as_bool, as_phi, whole
+from fedrank.exceptions import InputError, Remedy
+from fedrank.schemes.base import ConsensusScheme, needed_bound, only_true
+
+DEFAULT_LEVELS = 4  # steps per place
+DEFAULT_PHI = 0.6  # of the paper's quantizer
+MAX_LEVELS = 2**32 - 1
+
+OPTIONS = {
+    "means": ("levels",),
+    "weighted": ("levels", "max_samples"),
+    "centroids": ("phi",),
+    "sums": ("max_samples",),
+}
+"""What clients can send, and which options decide how."""
 
 
 class Borda(ConsensusScheme):
-    """Federated Borda (M6): mean positions, quantized, or exact sums.
+    """Federated Borda: the items are sorted by the sum of what the clients send.
 
-    Quantized, a client sends for each item the place whose expected position under a Mallows
-    model is nearest to the item's mean position; how many rankings it holds never leaves it.
-    Exact, it sends the sums of the positions: the consensus then equals the one of all
-    rankings in one place, to the bit, and the total tells how many rankings there are.
+    ==============  ==================================================================  ==========
+    ``send``        what a client sends for each item                                   counts
+    ==============  ==================================================================  ==========
+    "means"         its mean position, in ``levels`` steps per place (M16)              clients
+    "weighted"      the same, weighted by its number of rankings                        rankings
+    "centroids"     the place whose expected position is nearest, as in the paper (M6)  clients
+    "sums"          the sum of its positions: exact                                     rankings
+    ==============  ==================================================================  ==========
+
+    Means are staggered: each client rounds at other points, by its index in the roster. Clients
+    that agree therefore resolve differences of ``1/(levels * clients)`` of a place together, and
+    nothing is decided by chance before the sum. Items whose means differ by less may tie.
+
+    How many rankings a client has never leaves it with means and centroids. The total of weighted
+    means tells roughly how many rankings there are in all, and the total of sums exactly.
 
     Parameters
     ----------
     n : int
-        Items.
+        Number of items.
     clients : int
-        Most clients that take part.
-    phi : float
-        Dispersion of the model that the places come from, below 1.
-    quantize : bool
-        Whether to send places rather than sums.
+        Size of the roster: the most clients that take part.
+    send : {"means", "weighted", "centroids", "sums"}
+        What the clients send.
+    levels : int, optional
+        Steps per place of means and weighted means; 4 by default.
+    phi : float, optional
+        Dispersion of the Mallows model that the centroids come from, below 1; 0.6 by default.
     max_samples : int, optional
-        Most rankings that a client may hold; needed without quantizing.
+        Most rankings that a client may hold; needed for weighted means and sums.
     partial : bool
         Whether to take `PartialRankings`, by mid-ranks: items tied at some places share the
         mean of these, and items not ranked share the last. Sums are then of doubled mid-ranks,
-        one bit wider; places have the same width as without ``partial``.
+        one bit wider; all others have the same width as without ``partial``.
 
     Examples
     --------
     >>> Borda(n=978, clients=10).segments
-    (Segment(name='position', entries=978, bits=14),)
-    >>> Borda(n=978, clients=10, quantize=False, max_samples=1000).message_bits
-    23472
-    >>> exact = Borda(n=4, clients=3, quantize=False, max_samples=9, partial=True)
-    >>> exact.encode([[0, 1, 1, -1]])  # mid-ranks 0, 1½, 1½, 3
+    (Segment(name='mean', entries=978, bits=16),)
+    >>> Borda(n=978, clients=10, send="centroids").message_bits
+    13692
+    >>> exact = Borda(n=4, clients=3, send="sums", max_samples=9, partial=True)
+    >>> exact.encode([[0, 1, 1, -1]], client=0)  # mid-ranks 0, 1½, 1½, 3
     array([0, 3, 3, 6], dtype=uint64)
     """
 
@@ -53,36 +79,75 @@ class Borda(ConsensusScheme):
         n: int,
         clients: int,
         *,
-        phi: float = 0.6,
-        quantize: bool = True,
+        send: str = "means",
+        levels: int | None = None,
+        phi: float | None = None,
         max_samples: int | None = None,
         partial: bool = False,
     ) -> None:
         super().__init__(n, clients, max_samples)
-        self.phi = as_phi(phi)
-        self.quantize = self.breaks_ties = as_bool("quantize", quantize)
+        if not isinstance(send, str) or send not in OPTIONS:
+            known = ", ".join(f'"{name}"' for name in OPTIONS)
+            raise InputError(f"send must be one of {known}, not {send!r}", value=send)
+        for name, value, remedy in (("levels", levels, Remedy.LEVELS), ("phi", phi, Remedy.PHI)):
+            if value is not None and name not in OPTIONS[send]:
+                problem = f'{name} does not apply to send="{send}"'
+                raise InputError(problem, value=value, remedy=remedy)
+        if "max_samples" in OPTIONS[send]:
+            needed_bound(max_samples, "sums" if send == "sums" else "weighted means")
+        self.send = send
+        self.breaks_ties = send == "centroids"
+        self.levels = self.phi = None
+        if "levels" in OPTIONS[send]:
+            self.levels = whole(
+                "levels", DEFAULT_LEVELS if levels is None else levels, most=MAX_LEVELS
+            )
+        if "phi" in OPTIONS[send]:
+            self.phi = as_phi(DEFAULT_PHI if phi is None else phi)
         self.partial = as_bool("partial", partial)
         self._core_scheme = _core.Scheme.borda(
-            self.n, self.clients, self.phi, self.quantize, self.max_samples, self.partial
+            self.n,
+            self.clients,
+            self.send,
+            self.levels or 0,
+            self.phi or 0.0,
+            self.max_samples,
+            self.partial,
         )
         self._freeze()
 
+    @property
+    def resolution(self) -> float:
+        """Difference of mean positions, in places, from which clients that agree tell items apart.
+
+        Examples
+        --------
+        >>> Borda(n=5, clients=10).resolution
+        0.025
+        """
+        return 1 / (self.levels * self.clients) if self.levels else 0.0
+
     def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:
-        if self.quantize or self.n == 1:
+        if self.send == "means" and self.levels is not None:
+            # The shifts average out over the roster: there is nothing to subtract.
+            return np.asarray(sums / (self.levels * survivors), dtype=np.float64)
+        if self.send == "centroids" or self.n == 1:
             # The sums are of levels, and level j stands for the model's expected position E_j.
-            expected = _core.mallows_expected_ranks(self.phi, self.n)
+            expected = _core.mallows_expected_ranks(self.phi or 0.0, self.n)
             positions: NDArray[np.float64] = np.interp(
                 sums / survivors, np.arange(self.n), expected
             )
             return positions
-        # Exact sums are of whole rankings (of two for a partial one), so they tell how many.
-        return sums / (float(sums.sum()) / (self.n * (self.n - 1) / 2))
+        # Sums are of whole rankings (of two for a partial one), so they tell how many; weighted
+        # means are sums divided by max_samples, and rounded.
+        rankings = float(sums.sum()) / (self.n * (self.n - 1) / 2)
+        return sums / rankings if rankings else np.full(self.n, (self.n - 1) / 2)
 
     def _parameters(self) -> dict[str, Any]:
-        return {
-            "n": self.n,
-            "clients": self.clients,
-            "phi": self.phi,
-            "quantize": self.quantize,
-            "max_samples": self.max_samples,
-        } | only_true(partial=self.partial)
+        given = {"levels": self.levels, "phi": self.phi}
+        return (
+            {"n": self.n, "clients": self.clients, "send": self.send}
+            | {name: value for name, value in given.items() if value is not None}
+            | {"max_samples": self.max_samples}
+            | only_true(partial=self.partial)
+        )

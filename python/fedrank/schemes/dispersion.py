@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from fedrank import _core
 from fedrank._validation import whole
-from fedrank.schemes.base import MAX_SAMPLES, Scheme, as_message, as_ranking
+from fedrank.schemes.base import Scheme, as_message, as_ranking
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Fit:
 
     Examples
     --------
-    >>> scheme = Dispersion([0, 1, 2], clients=1)
-    >>> fit = scheme.decode(scheme.encode([[0, 1, 2], [1, 0, 2]]), survivors=1)
+    >>> scheme = Dispersion([0, 1, 2], clients=1, max_samples=9)
+    >>> fit = scheme.decode(scheme.encode([[0, 1, 2], [1, 0, 2]], client=0), survivors=1)
     >>> fit.samples, fit.mean_distance
     (2, 0.5)
     """
@@ -63,7 +63,7 @@ class Dispersion(Scheme):
 
     kind = "dispersion"
 
-    def __init__(self, ranks: ArrayLike, clients: int, *, max_samples: int = MAX_SAMPLES) -> None:
+    def __init__(self, ranks: ArrayLike, clients: int, *, max_samples: int) -> None:
         announced = as_ranking(ranks)
         super().__init__(announced.shape[1], clients, whole("max_samples", max_samples))
         self._announced = announced
@@ -89,7 +89,7 @@ class Dispersion(Scheme):
 
         Examples
         --------
-        >>> scheme = Dispersion([0, 1], clients=2)
+        >>> scheme = Dispersion([0, 1], clients=2, max_samples=9)
         >>> fit = scheme.decode([1, 4], survivors=2)
         >>> round(fit.phi, 6), round(fit.standard_error, 3)
         (0.333333, 0.385)

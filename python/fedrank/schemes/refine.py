@@ -12,16 +12,42 @@ from fedrank._validation import as_bool, as_list, check_ties, whole
 from fedrank.consensus import Consensus
 from fedrank.consensus.ties import Searched
 from fedrank.exceptions import InputError
-from fedrank.schemes.base import MAX_SAMPLES, ConsensusScheme, as_message, as_ranking, only_true
+from fedrank.schemes.base import (
+    ConsensusScheme,
+    as_message,
+    as_ranking,
+    needed_bound,
+    only_true,
+)
+
+AUTO = "auto"
+"""The window that widens where items move."""
+
+
+def as_window(window: int | str) -> int | str:
+    """Check a number of places, or "auto".
+
+    Examples
+    --------
+    >>> as_window("auto"), as_window(8)
+    ('auto', 8)
+    """
+    if isinstance(window, str) and window != AUTO:
+        raise InputError(
+            f'must be a whole number of at least 1, or "auto", not {window!r}',
+            parameter="window",
+            value=window,
+        )
+    return window if isinstance(window, str) else whole("window", window)
 
 
 class Refine(ConsensusScheme):
     """Refinement of an announced consensus towards Kemeny's (M14).
 
-    A client sends, for every two items at most ``window`` places apart in the announced
-    ranking, its margin: how many of its rankings put the first before the second, less the
-    reverse. The server moves items past each other as long as that brings the ranking nearer
-    to the clients' rankings; items whose margin it does not know keep their order.
+    A client sends, for every two items that are near in the announced ranking, its margin: how
+    many of its rankings put the first before the second, less the reverse. The server moves items
+    past each other as long as that brings the ranking nearer to the clients' rankings; items whose
+    margin it does not know keep their order.
 
     Parameters
     ----------
@@ -29,8 +55,11 @@ class Refine(ConsensusScheme):
         The announced ranking, or a `Consensus`.
     clients : int
         Most clients that take part.
-    window : int
-        How many places apart items may be for their margin to be sent.
+    window : int or "auto"
+        How many places apart items may be for their margin to be sent. ``"auto"`` is 1 in the
+        first round. In later ones it is ``1 + 2 d`` for an item that is ``d`` places from where
+        the ranking announced before had it; of two items the larger window counts. So it follows
+        from the announced rankings alone.
     counts : bool
         Whether to send the number of rankings too. The objective (if all pairs are known) and
         a proof of optimality (if not all are) need it; without it the number stays hidden but
@@ -39,12 +68,11 @@ class Refine(ConsensusScheme):
         Whether to send one bit per pair instead: which item most of the client's rankings
         put first, ties broken at random. The message is shorter and hides the number of
         rankings, but improves the consensus less.
-    max_samples : int, optional
-        Most rankings that a client may hold; 65,535 by default. It bounds the margins, so a
-        lower one makes messages shorter. Not needed with ``majority``.
+    max_samples : int
+        Most rankings that a client may hold. It bounds the margins, so a lower one makes messages
+        shorter. Not needed with ``majority``.
     earlier : sequence of array_like of int, each of shape (n,)
-        Rankings that were announced before, with the same window, in turn: pairs asked then
-        are not asked again.
+        Rankings that were announced before, in turn: pairs asked then are not asked again.
     partial : bool
         Whether to take `PartialRankings`: a pair that one ties, or leaves out, adds 0 to the
         margin. Margins then tell nothing of the parity of the number of rankings.
@@ -54,7 +82,8 @@ class Refine(ConsensusScheme):
     >>> scheme = Refine([0, 1, 2, 3], clients=3, window=2, max_samples=50)
     >>> scheme.segments
     (Segment(name='margin', entries=5, bits=9),)
-    >>> messages = [scheme.encode([[1, 0, 2, 3], [0, 1, 2, 3]]), scheme.encode([[1, 0, 2, 3]])]
+    >>> rows = [[1, 0, 2, 3], [0, 1, 2, 3]]
+    >>> messages = [scheme.encode(rows, client=0), scheme.encode(rows[:1], client=1)]
     >>> scheme.decode(sum(messages), survivors=2).order
     array([1, 0, 2, 3], dtype=int32)
     """
@@ -65,7 +94,7 @@ class Refine(ConsensusScheme):
         self,
         ranks: ArrayLike,
         clients: int,
-        window: int,
+        window: int | str = AUTO,
         *,
         counts: bool = False,
         majority: bool = False,
@@ -82,7 +111,7 @@ class Refine(ConsensusScheme):
                     parameter="earlier",
                     value=each.shape[1],
                 )
-        self.window = whole("window", window)
+        self.window = as_window(window)
         self.counts, self.majority = as_bool("counts", counts), as_bool("majority", majority)
         self.partial = as_bool("partial", partial)
         self.breaks_ties = self.majority
@@ -93,14 +122,19 @@ class Refine(ConsensusScheme):
                 value=True,
                 remedy="leave out counts or majority",
             )
-        if max_samples is None and not self.majority:
-            max_samples = MAX_SAMPLES
+        if not self.majority:
+            max_samples = needed_bound(max_samples, "margins")
         super().__init__(announced[0].shape[1], clients, max_samples)
         self._announced = np.vstack(announced)
         self._announced.flags.writeable = False
         vote = "counted" if self.counts else "majority" if self.majority else "margins"
         self._core_scheme = _core.Scheme.refine(
-            self._announced, self.clients, self.max_samples, self.window, vote, self.partial
+            self._announced,
+            self.clients,
+            self.max_samples,
+            None if isinstance(self.window, str) else self.window,
+            vote,
+            self.partial,
         )
         self._freeze()
 
@@ -156,7 +190,7 @@ class Refine(ConsensusScheme):
         --------
         >>> scheme = Refine([0, 1, 2], clients=2, window=2, counts=True, max_samples=9)
         >>> votes = [[0, 2, 1], [0, 2, 1], [0, 1, 2]]
-        >>> found = scheme.decode(scheme.encode(votes), survivors=1)
+        >>> found = scheme.decode(scheme.encode(votes, client=0), survivors=1)
         >>> found.order, found.exact, round(found.objective, 3)
         (array([0, 2, 1], dtype=int32), True, 0.111)
         """
@@ -193,7 +227,7 @@ class Refine(ConsensusScheme):
 
     def __repr__(self) -> str:
         return (
-            f"Refine(<{self.n} items>, clients={self.clients}, window={self.window}, "
+            f"Refine(<{self.n} items>, clients={self.clients}, window={self.window!r}, "
             f"counts={self.counts}, majority={self.majority}, max_samples={self.max_samples}, "
             f"earlier=<{len(self.earlier)}>{', partial=True' if self.partial else ''})"
         )

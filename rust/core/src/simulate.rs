@@ -131,8 +131,9 @@ fn federate(
     let n = rankings.n();
     let share = (rankings.len() / clients.max(1)).max(1) * n;
     let mut total = vec![0; scheme.layout().entries()];
-    for ranks in rankings.ranks().chunks_exact(share) {
-        let (message, _) = scheme.encode(Rankings::trusted(ranks, n), draw(&mut rng), interrupt)?;
+    for (client, ranks) in rankings.ranks().chunks_exact(share).enumerate() {
+        let data = Rankings::trusted(ranks, n);
+        let (message, _) = scheme.encode(data, client, draw(&mut rng), interrupt)?;
         total.iter_mut().zip(message).for_each(|(sum, entry)| *sum += entry);
     }
     let ties = Ties::Random(draw(&mut rng));
@@ -205,7 +206,7 @@ mod tests {
         let ranks = [[0, 1, 2]; 10].into_iter().chain([[2, 1, 0]; 2]).flatten().collect::<Vec<_>>();
         let data = Rankings::new(&ranks, 3).unwrap();
         let size = Size { n: 3, clients: 6, max_samples: Some(2), partial: false };
-        let scheme = Borda::exact(size).unwrap().into();
+        let scheme = Borda::sums(size).unwrap().into();
         assert_eq!(federate(&scheme, data, 6, [0; 32], Interrupt::begin()), Ok(vec![0, 1, 2]));
         // Of three clients, each would hold more than two.
         let refused = Error::TooManySamples { samples: 4, most: 2 };
@@ -215,7 +216,7 @@ mod tests {
     #[test]
     fn columns_are_schemes_then_methods() {
         let size = Size { n: 6, clients: 3, max_samples: Some(1), partial: false };
-        let scheme = Borda::exact(size).unwrap().into();
+        let scheme = Borda::sums(size).unwrap().into();
         let found = distances(
             setting(None, 0.3),
             &[&scheme],

@@ -1,7 +1,7 @@
 //! The golden vectors of `tests/vectors`, which the Python tests read too.
 
 use fedrank_core::mallows::Phi;
-use fedrank_core::scheme::refine::Vote;
+use fedrank_core::scheme::refine::{Vote, Window};
 use fedrank_core::scheme::{Dispersion, Refine};
 use fedrank_core::{Interrupt, Rankings, footrule, golomb, kendall, lehmer};
 use serde_json::Value;
@@ -51,9 +51,9 @@ fn refine_messages() {
         };
         let announced = Rankings::new(&announced, n).expect("rankings");
         let (clients, most) = (number(&case["clients"]), number(&case["max_samples"]));
+        let window = case["window"].as_u64().map_or(Window::Auto, |w| Window::Fixed(w as usize));
         let scheme =
-            Refine::new(announced, clients, Some(most), number(&case["window"]), vote, false)
-                .expect("a scheme");
+            Refine::new(announced, clients, Some(most), window, vote, false).expect("a scheme");
         let rankings = Rankings::new(&rankings, n).expect("rankings");
         let (message, _) =
             scheme.encode(rankings, [0; 32], Interrupt::begin()).expect("few enough rankings");

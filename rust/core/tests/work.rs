@@ -73,7 +73,7 @@ fn every_long_call_does_what_it_announced() {
 #[test]
 fn the_work_of_trials_is_counted_once() {
     let size = Size { n: 8, clients: 3, max_samples: Some(2), partial: false };
-    let scheme: Scheme = Borda::exact(size).expect("it fits").into();
+    let scheme: Scheme = Borda::sums(size).expect("it fits").into();
     let phi = Phi::new(0.5).expect("in range");
     let setting = Setting { phi, n: 8, center: None, clients: 3, samples: 2, trials: 100 };
     let methods = [Method::Borda, Method::Kemeny { exact_upto: 20, kicks: 5 }];

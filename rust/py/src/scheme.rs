@@ -3,7 +3,7 @@
 use fedrank_core::Interrupt;
 use fedrank_core::mallows::Phi;
 use fedrank_core::scheme::lehmer::{self, Decode};
-use fedrank_core::scheme::refine::Vote;
+use fedrank_core::scheme::refine::{Vote, Window};
 use fedrank_core::scheme::{self, Borda, Dispersion, Lehmer, Refine, Size};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -35,14 +35,20 @@ impl Scheme {
     fn borda(
         n: usize,
         clients: usize,
+        send: &str,
+        levels: u32,
         phi: f64,
-        quantize: bool,
         max_samples: Option<usize>,
         partial: bool,
     ) -> Result<Self> {
         let size = Size { n, clients, max_samples, partial };
-        let phi = Phi::new(phi)?;
-        let scheme = if quantize { Borda::quantized(size, phi) } else { Borda::exact(size) };
+        let scheme = match send {
+            "means" => Borda::means(size, levels),
+            "weighted" => Borda::weighted(size, levels),
+            "centroids" => Borda::centroids(size, Phi::new(phi)?),
+            "sums" => Borda::sums(size),
+            _ => return Err(Error::value("send must be means, weighted, centroids or sums")),
+        };
         Ok(Self(scheme?.into()))
     }
 
@@ -68,7 +74,7 @@ impl Scheme {
         announced: Ranks<'_>,
         clients: usize,
         max_samples: Option<usize>,
-        window: usize,
+        window: Option<usize>,
         vote: &str,
         partial: bool,
     ) -> Result<Self> {
@@ -79,6 +85,7 @@ impl Scheme {
             _ => return Err(Error::value("vote must be margins, counted or majority")),
         };
         let announced = rankings(&announced)?;
+        let window = window.map_or(Window::Auto, Window::Fixed);
         Ok(Self(Refine::new(announced, clients, max_samples, window, vote, partial)?.into()))
     }
 
@@ -92,12 +99,14 @@ impl Scheme {
         &self,
         py: Python<'py>,
         ranks: Ranks<'py>,
+        client: usize,
         seed: &[u8],
     ) -> Result<(Bound<'py, PyArray1<u64>>, usize)> {
         let (rows, key) = (rankings(&ranks)?, key(seed)?);
         let per_item = self.0.layout().entries() / rows.n() + 1;
         let work = rows.ranks().len().saturating_mul(per_item);
-        let (message, drawn) = interruptible(py, work, |token| self.0.encode(rows, key, token))?;
+        let encode = |token: Interrupt<'_>| self.0.encode(rows, client, key, token);
+        let (message, drawn) = interruptible(py, work, encode)?;
         Ok((vector(py, message), drawn))
     }
 

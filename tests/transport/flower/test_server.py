@@ -200,7 +200,7 @@ def test_a_killed_server_app_goes_on_in_the_next_run(tmp_path, monkeypatch, caps
 def test_what_is_printed_has_places_from_1_and_names_what_chance_decided(tmp_path, capsys):
     votes = Rankings([[0, 1, 2], [1, 0, 2]], items=["Golden", "St. Clair", "Maine"])
     parts = {"north": votes[:1], "east": votes[1:], "south": votes}
-    exact = federate(parts, quantize=False, max_samples=2, rng=0)
+    exact = federate(parts, send="sums", max_samples=2, rng=0)
     document = server.describe(exact, run=7, waited=0.5)
     server.announce(exact, document, tmp_path / "7.json")
     printed = capsys.readouterr().out.splitlines()
@@ -209,6 +209,17 @@ def test_what_is_printed_has_places_from_1_and_names_what_chance_decided(tmp_pat
     assert printed[4:6] == ["! 1 tie broken at random", f"! {loud}"]
     assert (document["tied_groups"], document["chance"][1]) == ([list(exact.top(2))], loud)
     json.dumps(document, allow_nan=False)
+
+
+def test_what_is_printed_names_items_that_rounding_may_have_tied(tmp_path, capsys):
+    votes = Rankings([[0, 1, 2], [1, 0, 2]], items=["Golden", "St. Clair", "Maine"])
+    rounded = federate({"north": votes, "east": votes, "south": votes}, rng=0)
+    document = server.describe(rounded, run=7, waited=0.5)
+    server.announce(rounded, document, tmp_path / "7.json")
+    names = ", ".join(rounded.top(2))
+    said = f'closer than about 0.083 of a place may tie: {names}; send="sums" tells them apart'
+    (printed,) = (line for line in capsys.readouterr().out.splitlines() if said in line)
+    assert printed == f"! {document['chance'][2]}"
 
 
 def test_a_run_that_fails_leaves_no_state(tmp_path):

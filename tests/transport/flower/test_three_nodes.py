@@ -21,7 +21,9 @@ SEED = 5
 BORDA = Study(Borda(6, 3), LABELS, ROSTER)
 LEHMER = Study(Lehmer(6, 3), LABELS, ROSTER)
 KEMENY = Study(Kemeny(6, 3, window=1, rounds=4, max_samples=12), LABELS, ROSTER, fit_phi=True)
-ELSE = Study(Borda(6, 3, phi=0.5), LABELS, ROSTER)  # which one node does not allow
+ELSE = Study(
+    Borda(6, 3, send="centroids", phi=0.5), LABELS, ROSTER
+)  # which one node does not allow
 OTHERS = Study(Borda(3, 3), LABELS[:3], ROSTER)  # which the data do not suit
 
 # North's scores have it in every row; nothing that leaves may.

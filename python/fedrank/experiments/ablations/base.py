@@ -24,11 +24,24 @@ CLIENTS = 10  # of simulated data
 
 
 class Variant(NamedTuple):
-    """A consensus, the columns that tell how it was found, and the bits that a client sent."""
+    """A consensus, the columns that tell how it was found, and what a client sent in which rounds.
+
+    Attributes
+    ----------
+    labels : Row
+        The columns.
+    ranks : numpy.ndarray of int32
+        The consensus.
+    bits : int
+        Bits that a client sent, in all rounds.
+    rounds : int
+        Number of rounds.
+    """
 
     labels: Row
     ranks: Ranking
     bits: int
+    rounds: int = 1
 
 
 Compare: TypeAlias = Callable[[Clients, np.random.Generator], Iterator[Variant]]
@@ -91,6 +104,7 @@ class Ablation(Figure):
         labels: dict[str, Row] = {}
         errors: dict[str, list[float]] = {}
         bits: dict[str, list[int]] = {}
+        rounds: dict[str, list[int]] = {}
         parts: Clients = ()
         for repetition in range(self.repeated(options)):
             rng = self.rng(options, *part.values(), repetition)
@@ -100,6 +114,7 @@ class Ablation(Figure):
                 labels[key] = variant.labels
                 errors.setdefault(key, []).append(error(variant.ranks))
                 bits.setdefault(key, []).append(variant.bits)
+                rounds.setdefault(key, []).append(variant.rounds)
             advance()
         held = {"n": parts[0].shape[1], "clients": len(parts), "used": sum(map(len, parts))}
         first = np.array(errors[next(iter(labels))])
@@ -110,6 +125,7 @@ class Ablation(Figure):
                 **{name: value for name, value in held.items() if name not in part},
                 **labels[key],
                 "bits": float(np.mean(bits[key])),
+                "rounds": float(np.mean(rounds[key])),
                 **summary(np.array(errors[key])),
                 **{f"beside_{k}": v for k, v in summary(np.array(errors[key]) - first).items()},
                 **self.stamp(options),
@@ -151,7 +167,7 @@ def total_of(
     scheme: ConsensusScheme, parts: Clients, rng: np.random.Generator
 ) -> NDArray[np.uint64]:
     """Sum the clients' messages, without masks."""
-    messages = np.array([scheme.encode(part, rng=rng) for part in parts])
+    messages = np.array([scheme.encode(part, client=i, rng=rng) for i, part in enumerate(parts)])
     total: NDArray[np.uint64] = messages.sum(axis=0, dtype=np.uint64)
     return total
 

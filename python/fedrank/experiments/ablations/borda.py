@@ -50,10 +50,10 @@ def rounded(
 def compare_borda(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
     """Try exact sums, quantizers of several dispersions, finer levels, and rounding at random."""
     n, clients = parts[0].shape[1], len(parts)
-    exact = Borda(n, clients, quantize=False, max_samples=max(map(len, parts)))
+    exact = Borda(n, clients, send="sums", max_samples=max(map(len, parts)))
     yield Variant({"quantizer": "exact"}, summed(exact, parts, rng), exact.message_bits)
     for phi in QUANTIZERS:
-        scheme = Borda(n, clients, phi=phi)
+        scheme = Borda(n, clients, send="centroids", phi=phi)
         labels = {"quantizer": f"phi {phi:g}"}
         yield Variant(labels, summed(scheme, parts, rng), scheme.message_bits)
     yield Variant({"quantizer": f"1/{FINE_LEVELS} place"}, *rounded(parts, FINE_LEVELS, False, rng))
@@ -83,7 +83,9 @@ class BordaPhi(Figure):
     def run(self, part: Row, options: Options, advance: Callable[[], object] = int) -> list[Row]:
         """Simulate all quantizers on the same rankings."""
         n, samples = part["n"], part["samples"]
-        schemes = {f"phi {phi:g}": Borda(n, CLIENTS, phi=phi) for phi in self.phis}
+        schemes = {
+            f"phi {phi:g}": Borda(n, CLIENTS, send="centroids", phi=phi) for phi in self.phis
+        }
         found = simulate(
             ["borda", *schemes.values()],
             phi=part["phi"],

@@ -64,7 +64,7 @@ def compare_lehmer(parts: Clients, rng: np.random.Generator) -> Iterator[Variant
     rankings similar to it have small digits. The first variant is that Borda consensus.
     """
     n, clients = parts[0].shape[1], len(parts)
-    borda = Borda(n, clients, phi=PHI)
+    borda = Borda(n, clients, send="centroids", phi=PHI)
     announced = summed(borda, parts, rng)
     yield Variant(
         {"send": "places", "decode": "ranked", "centred": "no", "low_bits": 0},

@@ -16,8 +16,8 @@ from fedrank.experiments.ablations.base import (
 )
 from fedrank.experiments.ablations.borda import QUANTIZERS
 from fedrank.experiments.ablations.lehmer import lehmer_scheme
+from fedrank.experiments.ablations.means import LEVELS
 from fedrank.experiments.figure import Figure, Row
-from fedrank.experiments.real import PHI
 from fedrank.experiments.table import matching
 from fedrank.protocol.federate import federate
 from fedrank.schemes import Borda, ConsensusScheme
@@ -26,16 +26,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)  # of refinement
-MAX_ROUNDS = 15  # of refinement
 
 
 def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
     """Try every scheme with all its settings."""
     n, clients, most = parts[0].shape[1], len(parts), max(map(len, parts))
     schemes: list[tuple[str, str, ConsensusScheme]] = [
-        ("Borda", f"phi {phi:g}", Borda(n, clients, phi=phi)) for phi in QUANTIZERS
+        ("Borda", f"phi {phi:g}", Borda(n, clients, send="centroids", phi=phi))
+        for phi in QUANTIZERS
     ]
-    exact = Borda(n, clients, quantize=False, max_samples=most)
+    schemes += [
+        ("Borda, means", f"{levels} levels", Borda(n, clients, levels=levels)) for levels in LEVELS
+    ]
+    exact = Borda(n, clients, send="sums", max_samples=most)
     schemes.append(("Borda, exact", "exact", exact))
     schemes += [
         ("Lehmer", f"I {low_bits}", lehmer_scheme(n, clients, low_bits))
@@ -45,17 +48,24 @@ def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
         labels = {"method": method, "setting": setting}
         yield Variant(labels, summed(scheme, parts, rng), scheme.message_bits)
     refinements: dict[str, Row] = {
-        "Refine": {"max_samples": most},
-        "Refine, rounds": {"max_samples": most, "rounds": MAX_ROUNDS},
-        "Refine, majority": {"majority": True},
-        "Refine, majority, rounds": {"majority": True, "rounds": MAX_ROUNDS},
+        "Refine": {"rounds": 1},
+        "Refine, rounds": {},
+        "Refine, majority": {"rounds": 1, "majority": True},
+        "Refine, majority, rounds": {"majority": True},
     }
     for (method, options), window in product(refinements.items(), WINDOWS):
-        if window >= n:
-            continue
-        found = federate(parts, "kemeny", secure=False, rng=rng, phi=PHI, window=window, **options)
-        bits = sum(each.scheme.message_bits for each in found.rounds)
-        yield Variant({"method": method, "setting": f"w {window}"}, found.ranks, bits)
+        if window < n:
+            labels = {"method": method, "setting": f"w {window}"}
+            yield refined(labels, parts, rng, window=window, **options)
+    for method, options in (("Refine, auto", {}), ("Refine, majority, auto", {"majority": True})):
+        yield refined({"method": method, "setting": "auto"}, parts, rng, **options)
+
+
+def refined(labels: Row, parts: Clients, rng: np.random.Generator, **options: Any) -> Variant:
+    """Refine a Borda consensus, and count the bits of all rounds."""
+    found = federate(parts, "kemeny", secure=False, rng=rng, **options)
+    bits = sum(each.scheme.message_bits for each in found.rounds)
+    return Variant(labels, found.ranks, bits, len(found.rounds))
 
 
 def frontier(rows: Sequence[Row]) -> list[Row]:
@@ -74,6 +84,18 @@ def frontier(rows: Sequence[Row]) -> list[Row]:
     return best
 
 
+def label_of(row: Row) -> str:
+    """Name the setting of a row, with its rounds if there are several.
+
+    Examples
+    --------
+    >>> label_of({"setting": "w 8", "rounds": 11.6}), label_of({"setting": "I 0", "rounds": 1.0})
+    ('w 8, 12 rounds', 'I 0')
+    """
+    rounds = row["rounds"]
+    return f"{row['setting']}, {rounds:.0f} rounds" if rounds > 1 else str(row["setting"])
+
+
 def draw(rows: Sequence[Row]) -> Any:
     """Draw the error against bits, and the frontier.
 
@@ -84,12 +106,15 @@ def draw(rows: Sequence[Row]) -> Any:
     real = "data" in rows[0]
     styles: dict[str, panels.Style] = {
         "Borda": (panels.BLUE, "o", ""),
+        "Borda, means": (panels.BLUE, "s", ""),
         "Borda, exact": (panels.BLUE, "*", ""),
         "Lehmer": (panels.ORANGE, "v", ""),
         "Refine": (panels.PURPLE, "D", ""),
         "Refine, rounds": (panels.BLACK, "X", ""),
+        "Refine, auto": (panels.VERMILLION, "X", ""),
         "Refine, majority": (panels.GREEN, "^", ""),
         "Refine, majority, rounds": (panels.SKY, "P", ""),
+        "Refine, majority, auto": (panels.VERMILLION, "P", ""),
     }
 
     def fill(axes: "Axes", rows: Sequence[Row]) -> None:
@@ -115,7 +140,7 @@ def draw(rows: Sequence[Row]) -> Any:
             )
         for number, row in enumerate(best):  # alternately above and below, so that none overlap
             axes.annotate(
-                row["setting"],
+                label_of(row),
                 (row["bits"], row["mean"] - least),
                 (4, 4) if number % 2 or row["mean"] < least + 1e-4 else (-5, -11),
                 textcoords="offset points",

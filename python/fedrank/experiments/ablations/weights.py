@@ -18,6 +18,7 @@ from fedrank.experiments.ablations.base import (
     ranked,
     summed,
 )
+from fedrank.experiments.ablations.means import WEIGHTED_LEVELS
 from fedrank.experiments.figure import Figure, Options, Row
 from fedrank.experiments.real import PHI
 from fedrank.experiments.table import matching
@@ -84,14 +85,24 @@ def unequal_trial(
 
 
 def compare_weights(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
-    """Count every client once, by levels or by exact means, or count every ranking once."""
-    levels = Borda(ITEMS, len(parts), phi=PHI)
+    """Count every client once, by places or means, or every ranking; rounded and not."""
+    levels = Borda(ITEMS, len(parts), send="centroids", phi=PHI)
     yield Variant({"weight": "client, places"}, summed(levels, parts, rng), levels.message_bits)
     means = np.array([part.mean(axis=0) for part in parts]).sum(axis=0)
     # This is not a message: it is what infinitely many levels would give.
     yield Variant({"weight": "client, means"}, ranked(means.round(9), rng), 0)
-    sums = Borda(ITEMS, len(parts), quantize=False, max_samples=max(map(len, parts)))
+    sums = Borda(ITEMS, len(parts), send="sums", max_samples=max(map(len, parts)))
     yield Variant({"weight": "ranking"}, summed(sums, parts, rng), sums.message_bits)
+    rounded = Borda(ITEMS, len(parts))
+    yield Variant({"weight": "client, 1/4"}, summed(rounded, parts, rng), rounded.message_bits)
+    weighted = Borda(
+        ITEMS,
+        len(parts),
+        send="weighted",
+        levels=WEIGHTED_LEVELS,
+        max_samples=max(map(len, parts)),
+    )
+    yield Variant({"weight": "ranking, 1/8"}, summed(weighted, parts, rng), weighted.message_bits)
 
 
 def unequal_points() -> list[Row]:
@@ -118,6 +129,8 @@ def draw(rows: Sequence[Row]) -> Any:
         "client, places": (panels.VERMILLION, "v", "-"),
         "client, means": (panels.ORANGE, "s", "--"),
         "ranking": (panels.BLUE, "o", "-"),
+        "client, 1/4": (panels.GREEN, "^", "-"),
+        "ranking, 1/8": (panels.SKY, "P", "--"),
     }
     titles = {
         "alike": "clients alike: distance to the center",

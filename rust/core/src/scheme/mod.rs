@@ -46,19 +46,22 @@ impl Scheme {
         }
     }
 
-    /// A client's message, and how many of its ties were broken by `key`.
+    /// The message of the client with this roster index, and how many of its ties were broken by
+    /// `key`.
     ///
     /// # Errors
     /// [`Error::Items`], [`Error::Empty`] or [`Error::TooManySamples`] for the wrong rankings,
-    /// [`Error::Interrupted`] if `interrupt` says so.
+    /// [`Error::Parameter`] for an index outside of the roster, [`Error::Interrupted`] if
+    /// `interrupt` says so.
     pub fn encode(
         &self,
         rankings: Rankings<'_>,
+        client: usize,
         key: Key,
         interrupt: Interrupt<'_>,
     ) -> Result<(Vec<u64>, usize)> {
         match self {
-            Self::Borda(scheme) => scheme.encode(rankings, key),
+            Self::Borda(scheme) => scheme.encode(rankings, client, key),
             Self::Lehmer(scheme) => scheme.encode(rankings, key, interrupt),
             Self::Refine(scheme) => scheme.encode(rankings, key, interrupt),
             Self::Dispersion(scheme) => Ok((scheme.encode(rankings, interrupt)?, 0)),

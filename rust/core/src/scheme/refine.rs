@@ -1,20 +1,21 @@
 //! Refinement (M14): margins between items near each other in an announced order.
 
+mod asked;
+
+use asked::{MOST_PAIRS, Round};
+
+pub use asked::Window;
 use rand_core::Rng;
-use rayon::prelude::*;
 
 use super::{Layout, Size, layout, segment, wrong_entries, wrong_samples};
 use crate::consensus::kemeny::known::{Known, Pair};
 use crate::consensus::kemeny::{self, EXACT_UPTO, KICKS};
 use crate::consensus::{Consensus, tied};
-use crate::error::{Error, Result, zeros};
+use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Stage};
 use crate::message::mask;
 use crate::rankings::{Rankings, Ties, invert};
 use crate::rng::{Key, stream};
-
-/// Most pairs that a round may look at: far above any use; a scheme may come from a stranger.
-const MOST_PAIRS: u64 = 1 << 30;
 
 /// What clients send about a pair of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct Refine {
     vote: Vote,
     /// What one client's margin is at most in size.
     a_client: u64,
-    window: usize,
+    window: Window,
     /// Rankings announced so far, one after the other.
     announced: Vec<u32>,
     /// The round to run, of the ranking announced last.
@@ -43,8 +44,8 @@ pub struct Refine {
 }
 
 impl Refine {
-    /// Clients send a vote on every pair of items at most `window` places apart in the order
-    /// announced last, unless they were so in an order announced before: a pair is asked once.
+    /// Clients send a vote on every pair of items that is near, by `window`, in the order announced
+    /// last, unless it was so in an order announced before: a pair is asked once.
     ///
     /// The rows of `announced` are the rankings announced so far, in turn.
     ///
@@ -58,7 +59,7 @@ impl Refine {
         announced: Rankings<'_>,
         clients: usize,
         max_samples: Option<usize>,
-        window: usize,
+        window: Window,
         vote: Vote,
         partial: bool,
     ) -> Result<Self> {
@@ -67,10 +68,9 @@ impl Refine {
         if announced.is_empty() {
             return Err(Error::Empty);
         }
-        if window == 0 {
+        if window == Window::Fixed(0) {
             return refused("window", "must be at least 1");
         }
-        let window = window.min(size.n - 1);
         let a_client = match (vote, max_samples) {
             (Vote::Majority, _) => 1,
             (_, Some(samples)) => samples as u128,
@@ -81,7 +81,9 @@ impl Refine {
             let problem = "is too large: times clients it must be below 2^31, 2^30 if partial";
             return refused("max_samples", problem);
         }
-        if size.n as u64 * window as u64 > MOST_PAIRS {
+        if let Window::Fixed(window) = window
+            && size.n as u64 * window.min(size.n - 1) as u64 > MOST_PAIRS
+        {
             return refused("window", "makes the message too long");
         }
         let round = Round::new(announced, announced.len(), window);
@@ -124,17 +126,15 @@ impl Refine {
             Vote::Majority => margins.iter().filter(|&&margin| margin == 0).count(),
             Vote::Margins | Vote::Counted => 0,
         };
-        let mut rng = stream(key, 0);
         // Twins have the same margins, twice.
         let each = self.size.each() as i64;
         let wrap = self.layout.segments().first().map_or(0, |segment| mask(segment.bits));
+        let mut rng = stream(key, 0);
         let entry = |margin: i32| match self.vote {
             // In two's complement.
             Vote::Margins | Vote::Counted => (i64::from(margin) / each) as u64 & wrap,
-            Vote::Majority => match margin {
-                0 => u64::from(rng.next_u32() & 1),
-                _ => u64::from(margin > 0),
-            },
+            Vote::Majority if margin == 0 => u64::from(rng.next_u32() & 1),
+            Vote::Majority => u64::from(margin > 0),
         };
         let mut message: Vec<u64> = margins.into_iter().map(entry).collect();
         if self.layout.entries() > message.len() {
@@ -316,96 +316,4 @@ fn complete(
         ..Consensus::default()
     };
     Ok((order, found))
-}
-
-/// One announced order, and which of its pairs are asked.
-#[derive(Debug, Clone, PartialEq)]
-struct Round {
-    /// Place of each item.
-    ranks: Vec<u32>,
-    /// Items, best first.
-    order: Vec<u32>,
-    /// For every earlier order, the places in it of this order's items.
-    before: Vec<Vec<u32>>,
-    window: usize,
-    /// How many pairs are asked.
-    pairs: usize,
-}
-
-impl Round {
-    /// The last of the first `count` announced rankings.
-    fn new(announced: Rankings<'_>, count: usize, window: usize) -> Self {
-        let ranks = announced.row(count - 1).to_vec();
-        let order = invert(&ranks);
-        let before = (0..count - 1)
-            .map(|row| order.iter().map(|&item| announced.row(row)[item as usize]).collect())
-            .collect();
-        let mut round = Self { ranks, order, before, window, pairs: 0 };
-        round.pairs = if count == 1 {
-            // n − 1 neighbours, n − 2 at two places, and so on.
-            window * (2 * announced.n() - window - 1) / 2
-        } else {
-            round.asked().count()
-        };
-        round
-    }
-
-    /// Places `(i, j)` of the pairs asked, in the order of the message: neighbours first,
-    /// then those at two places, and so on; from the best place on.
-    fn asked(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let n = self.order.len();
-        let band = (1..=self.window).flat_map(move |d| (0..n - d).map(move |i| (i, i + d)));
-        band.filter(|&(i, j)| {
-            self.before.iter().all(|places| places[i].abs_diff(places[j]) as usize > self.window)
-        })
-    }
-
-    /// Margins of the pairs asked, in O(m n w).
-    fn margins(&self, rankings: Rankings<'_>, interrupt: Interrupt<'_>) -> Result<Vec<i32>> {
-        let n = self.order.len();
-        let wins = if n <= 1 << 16 {
-            self.wins(rankings, |rank| rank as u16, interrupt)?
-        } else {
-            self.wins(rankings, |rank| rank, interrupt)?
-        };
-        let samples = rankings.len() as i32;
-        // |2c − m| ≤ m, but 2c alone may wrap.
-        let margin = |wins: u32| (wins as i32).wrapping_mul(2).wrapping_sub(samples);
-        Ok(self.asked().map(|(i, j)| margin(wins[(j - i - 1) * n + i])).collect())
-    }
-
-    /// In how many rankings the item at place `i` comes before that at `i + d`, at
-    /// `(d − 1) n + i`.
-    fn wins<T: Copy + PartialOrd + Send + Sync>(
-        &self,
-        rankings: Rankings<'_>,
-        narrow: impl Fn(u32) -> T + Sync,
-        interrupt: Interrupt<'_>,
-    ) -> Result<Vec<u32>> {
-        let n = self.order.len();
-        let mut wins: Vec<u32> = zeros(self.window, n)?;
-        // Blocks that stay in the cache while every distance reads them, and that 16 bits count.
-        let block = ((1 << 18) / n).clamp(1, usize::from(u16::MAX));
-        for block in rankings.ranks().chunks(block * n) {
-            let row = |ranks: &[u32]| {
-                self.order.iter().map(|&item| narrow(ranks[item as usize])).collect::<Vec<T>>()
-            };
-            let rows: Vec<Vec<T>> = block.par_chunks_exact(n).map(row).collect();
-            wins.par_chunks_exact_mut(n).enumerate().try_for_each(|(at, wins)| {
-                interrupt.check()?;
-                let apart = at + 1;
-                let mut part = vec![0_u16; n - apart];
-                for row in &rows {
-                    for ((count, first), second) in part.iter_mut().zip(row).zip(&row[apart..]) {
-                        *count += u16::from(first < second);
-                    }
-                }
-                for (count, &part) in wins.iter_mut().zip(&part) {
-                    *count += u32::from(part);
-                }
-                Ok(())
-            })?;
-        }
-        Ok(wins)
-    }
 }
