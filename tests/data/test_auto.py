@@ -142,15 +142,23 @@ def test_options_that_do_not_fit_are_refused(name, options, named):
 
 
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "python_calamine", None)
-    monkeypatch.setitem(sys.modules, "polars", None)
-    for path in SAMPLES / "cvr.xlsx", SAMPLES / "jester.zip", tmp_path / "t.parquet":
+    for library in "python_calamine", "polars", "xlrd":
+        monkeypatch.setitem(sys.modules, library, None)
+    (tmp_path / "t.xls").touch()
+    for path in (
+        tmp_path / "t.xls",
+        SAMPLES / "cvr.xlsx",
+        SAMPLES / "jester.zip",
+        tmp_path / "t.parquet",
+    ):
         with pytest.raises(ValueError, match=r"pip install 'fedrank\[data\]'"):
             data.read(path)
 
 
-def test_importing_loads_neither_polars_nor_calamine(python):
-    code = "import sys, fedrank.data; print({'polars', 'python_calamine'} & set(sys.modules))"
+def test_importing_loads_no_library_of_the_extra(python):
+    code = (
+        "import sys, fedrank.data; print({'polars', 'python_calamine', 'xlrd'} & set(sys.modules))"
+    )
     assert python(code).stdout.strip() == "set()"
 
 

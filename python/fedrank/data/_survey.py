@@ -144,7 +144,7 @@ class Survey:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Take a tag."""
-        tag = tag.rpartition(":")[2]
+        tag = tag.rpartition(":")[2] if ":" in tag else tag
         if tag == "c":
             self.kind = attributes.get("t")
             self.column += 1
@@ -156,8 +156,9 @@ class Survey:
             self.label = place or f"R{row}C{self.column}"
         elif tag in ("v", "is"):
             self.in_value = tag == "v"
-            self.rows = max(self.rows, self.place[0])
-            self.columns = max(self.columns, self.place[1])
+            row, column = self.place
+            self.rows = max(self.rows, row)
+            self.columns = max(self.columns, column)
         elif tag == "row":
             self.row = int(attributes.get("r", self.row))
         elif tag == "si":
@@ -182,7 +183,7 @@ class Survey:
 
     def end(self, tag: str) -> None:
         """Take the end of a tag."""
-        tag = tag.rpartition(":")[2]
+        tag = tag.rpartition(":")[2] if ":" in tag else tag
         if tag == "v":
             self.in_value = False
             if self.value:
