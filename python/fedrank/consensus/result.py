@@ -297,8 +297,12 @@ class Consensus:
         """Say what chance decided before the rankings were counted; see `chance`."""
         return ()
 
+    def _say_source(self) -> tuple[str, ...]:
+        """Say what was read, in one line, if that is known."""
+        return () if self.source is None else (printable(self.source),)
+
     def __repr__(self) -> str:
-        return "\n  ".join([self._summary(), *chance(self, MAX_LISTED)])
+        return "\n  ".join([self._summary(), *self._say_source(), *chance(self, MAX_LISTED)])
 
     def _repr_html_(self) -> str:
         return as_html(self)

@@ -18,11 +18,10 @@ from fedrank.protocol.methods import Kemeny, Method, check_method
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.protocol.secagg import MIN_SURVIVORS, STEPS
 from fedrank.protocol.study import Study
-from fedrank.rankings.combine import align_all
+from fedrank.rankings.combine import align_all, source_of
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.labelled import Labelled
 from fedrank.rankings.partial import AnyRankings, PartialRankings, as_partial
-from fedrank.rankings.source import Source
 from fedrank.schemes import Borda, Lehmer
 from fedrank.schemes.base import MAX_SAMPLES
 from fedrank.transport.inprocess import InProcess
@@ -160,7 +159,7 @@ def federate(
         result,
         note=note,
         local_ties=tuple(client for client in result.survivors if client in drew),
-        source=Source.merge(sources),
+        source=source_of(each for each, summed in zip(data, result.in_sum, strict=True) if summed),
         sources=sources if differ else None,
     )
 

@@ -64,9 +64,9 @@ class Labelled:
     def source(self) -> Source | None:
         """What was read from which file, in words; None if the rankings are not from a file.
 
-        Parts of these rankings have the same source. Equality ignores it.
+        The source of a part says how many of the rankings it has. Equality ignores the source.
         """
-        return self._source
+        return None if self._source is None else self._source.of(len(self))
 
     @property
     def n(self) -> int:
