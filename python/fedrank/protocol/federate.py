@@ -121,6 +121,12 @@ def federate(
     >>> [kendall_distance(each, range(50)) for each in (near, nearer)]
     [3, 1]
     """
+    if "base" in options:
+        raise InputError(
+            "federate has no option 'base'",
+            value=options["base"],
+            remedy="pass it to the rankings of each client, as in Rankings(ranks, base=1)",
+        )
     roster, given = named_clients(clients)
     secure = as_bool("secure", secure)
     takes_partial = bool(options.get("partial", getattr(method, "partial", False)))
