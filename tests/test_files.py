@@ -101,4 +101,4 @@ def test_a_pipe_is_not_replaced(tmp_path):
     with pytest.raises(InputError, match="only a regular file can be replaced"):
         write_whole(pipe, b"new")
     assert pipe.is_fifo()
-    assert os.listdir(tmp_path) == ["a.csv"]
+    assert list(tmp_path.iterdir()) == [pipe]

@@ -14,7 +14,6 @@ from fedrank.data.tables import completed
 from fedrank.protocol.secagg import STEPS
 from fedrank.rankings.partial import AnyRankings
 
-
 SUSHI_OPTIONS = ("layout", "complete")
 """The options of the reader that go with a file of users."""
 
