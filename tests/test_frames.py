@@ -4,7 +4,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fedrank import PartialRankings, Rankings, aggregate
+from fedrank import PartialRankings, Rankings, aggregate, data
 from fedrank.exceptions import InputError
 from helpers.samples import labelled
 
@@ -69,3 +69,16 @@ def test_a_dictionary_of_columns_is_no_list_of_orders():
     for kind in (Rankings, PartialRankings):
         with pytest.raises(InputError, match="a list of rows, not a dict of columns"):
             kind.from_orders({"ab": [1], "ba": [2]})
+
+
+@pytest.mark.parametrize("name", ["mrn", "year", "gene", "id"])
+@pytest.mark.parametrize("frames", [pd, pl])
+def test_columns_of_numbers_are_ids_by_the_rule_of_files(frames, name, tmp_path):
+    frame = frames.DataFrame({name: [0, 1], "b": [1, 0]})
+    file = tmp_path / "table.csv"
+    file.write_text(f"{name},b\n0,1\n1,0\n")
+    for make in (lambda: Rankings(frame), lambda: data.read(file)):
+        with pytest.raises(InputError, match=f"column '{name}'.* may not be an item"):
+            make()
+    orders = frames.DataFrame({"gene": ["x", "y"], "b": ["y", "x"]})
+    assert len(Rankings.from_orders(orders)) == 2  # texts in such a column can be items

@@ -1,6 +1,6 @@
 """Data frames of any library, on their way in: their rows and the names of their columns."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from importlib import import_module
 from typing import Any, cast
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from fedrank._positions import positions_of
 from fedrank._validation import as_list
-from fedrank._words import is_id
+from fedrank._words import is_id, is_number_id
 from fedrank.exceptions import InputError, MissingExtraError
 
 OWN_METHODS = ("__array__", "item_labels")
@@ -69,12 +69,15 @@ def labels_of(values: object) -> tuple[Hashable, ...] | None:
     return tuple(columns)
 
 
-def refuse_id_columns(values: object) -> None:
-    """Refuse a data frame with a column whose name says that it numbers or names the rows."""
+def refuse_id_columns(values: object, names_rows: Callable[[str], bool] = is_number_id) -> None:
+    """Refuse a data frame with a column whose name says that it numbers or names the rows.
+
+    The rules are those of files: `is_number_id` for columns of numbers, `is_id` for orders.
+    """
     if hasattr(values, "item_labels"):  # fedrank's own, whose items were declared
         return
     for name in labels_of(values) or ():
-        if isinstance(name, str) and is_id(name):
+        if isinstance(name, str) and names_rows(name):
             raise InputError(
                 f"column {name!r} of the data frame may not be an item, judging by its name",
                 value=name,
@@ -103,7 +106,7 @@ def order_rows(values: Any, what: str) -> list[list[Any]]:
     if hasattr(frame, "item_labels") or not hasattr(frame, "columns"):
         given = as_list(frame, f"{what}s")
         return [as_list(each, f"{what} {row}") for row, each in enumerate(given)]
-    refuse_id_columns(frame)
+    refuse_id_columns(frame, is_id)
     return [[cell for cell in row if not is_empty(cell)] for row in frame_rows(frame)]
 
 

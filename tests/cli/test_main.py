@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import get_type_hints
 
 import pytest
@@ -14,6 +15,7 @@ import typer
 from fedrank import Borda, Study
 from fedrank.cli import app
 from helpers.command import in_terminal, refused, run, run_process, visible
+from helpers.paths import SAMPLES
 
 TAG = re.compile(r"(?<!\\)\[[a-z#/@][^\[\]]*\]")  # what Rich would take for markup, and swallow
 ESCAPED = re.compile(r"\\(\[[^\[\]]+\])")
@@ -210,3 +212,19 @@ def test_ctrl_c_at_a_terminal_leaves_one_line():
     last = shown.decode().rstrip("\r\n").split("\n")[-1]
     assert process.returncode == 130
     assert last.split("\r")[-1] == "fedrank: stopped"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_full_disk_is_named(options):
+    command = [sys.executable, "-c", "from fedrank.cli import main; main()"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*command, "aggregate", SAMPLES / "ranks.csv", *options],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode != 0
+    assert "standard output: No space left on device" in done.stderr

@@ -153,6 +153,34 @@ def test_mixed_readings_need_to_be_allowed(tmp_path, texts, options, named):
     assert federate(*files, *options, "--mixed")["items"] == 3
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--best", "low"],
+        ["--id", "id"],
+        ["--items-in", "rows"],
+        ["--decimal", ","],
+        ["--no-header"],
+        ["--header"],
+    ],
+)
+def test_options_of_tables_do_not_go_with_users(options):
+    files = SAMPLES / "sushi.order", "--users", SAMPLES / "sushi.udata"
+    told = refused(run("federate", *files, *options))
+    assert f"{options[0]}" in told
+    assert "does not go with --users" in told
+    assert federate(*files, "--layout", "sushi", "--complete")["items"] == 4
+
+
+@pytest.mark.parametrize(
+    "split",
+    [["--users", SAMPLES / "sushi.udata"], ["--clients", "2"], ["--by", "region"]],
+)
+def test_mixed_does_not_go_with_one_file(split):
+    told = refused(run("federate", SAMPLES / "sushi.order", *split, "--mixed"))
+    assert f"--mixed is for one file per client: it does not go with {split[0]}" in told
+
+
 RANKS = "a,b,c\n1,2,3\n1,2,3\n1,3,2\n"  # a is best, then b
 SCORES = "a,b,c\n0.5,0.4,0\n9,5,1\n"  # the same, if the highest is best
 

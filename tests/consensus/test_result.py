@@ -400,3 +400,10 @@ def test_one_based_arrays_are_accepted_where_they_are_declared():
 def test_raw_scores_are_told_where_to_go(scores):
     with pytest.raises(InputError, match=r"use Rankings\.from_scores"):
         aggregate(scores)
+
+
+def test_an_index_that_is_no_label_is_refused():
+    found = aggregate(Rankings([[1, 0]], items=["a", "b"]))
+    with pytest.raises(InputError, match=r"the label of one item, not \['a'\]; look up one label"):
+        found[["a"]]
+    assert ["a"] not in found

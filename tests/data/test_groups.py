@@ -6,9 +6,8 @@ import numpy as np
 import polars
 import pytest
 
-from fedrank import data
+from fedrank import Rankings, data
 from fedrank.exceptions import InputError
-from fedrank.rankings import Source
 from helpers.paths import SAMPLES
 
 HIGH = {"layout": "scores", "best": "high"}
@@ -76,11 +75,12 @@ def test_parties_without_a_ranking_and_blank_ballots_are_counted(write):
     text = "rank1,rank2,who\nann,bob,x\nundervote,,y\nbob,ann,z\n,,x\n"
     parties = data.read_groups(write("table.csv", text), "who")
     assert sizes(parties) == {"x": 1, "z": 1}
-    assert str(parties["x"].source) == (
+    line = (
         "table.csv: 2 rankings of 2 items (ballots, best first; column who names the clients; "
-        "2 blank ballots left out; 1 client without a ranking left out)"
+        "2 blank ballots left out; 1 client without a ranking left out{})"
     )
-    assert Source.merge(each.source for each in parties.values()) == parties["z"].source
+    assert str(parties["x"].source) == line.format("; 1 of its 2 rankings used")
+    assert str(Rankings.concat(parties.values()).source) == line.format("")
 
 
 @pytest.mark.parametrize(

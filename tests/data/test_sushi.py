@@ -12,7 +12,9 @@ def test_sushi_orders_and_regions():
     parts = data.read_sushi(SAMPLES / "sushi.order", SAMPLES / "sushi.udata")
     assert list(parts) == [0, 3, 9]  # 10 is dropped
     assert parts[3].ranks.tolist() == votes.ranks[[0, 2]].tolist()
-    line = "orders, best first; 1 ranking of users without a region left out"
+    line = (
+        "orders, best first; 1 ranking of users without a region left out; 2 of its 4 rankings used"
+    )
     assert str(parts[3].source) == f"sushi.order: 4 rankings of 4 items ({line})"
 
 

@@ -340,3 +340,16 @@ def test_the_center_is_twice_as_near_as_by_the_papers_borda(repetitions):
             found = federate(clients, scheme, secure=False, rng=seed, **options)
             error[scheme] += kendall_distance(found, range(50))
     assert error["kemeny"] <= 0.5 * error["borda"]
+
+
+def test_ties_that_leave_no_choice_are_not_said_to_be_decided_by_lot():
+    # The start ties two items only, and every seed gives the same order.
+    clients = [
+        [[2, 1, 3, 0, 4], [1, 3, 2, 4, 0], [4, 1, 0, 3, 2]],
+        [[0, 3, 4, 1, 2], [4, 1, 0, 3, 2]],
+        [[0, 3, 2, 4, 1], [4, 0, 2, 3, 1]],
+    ]
+    found = [federate(clients, "kemeny", secure=False, rng=seed) for seed in range(20)]
+    assert len({each.labels for each in found}) == 1
+    assert {each.decided_by for each in found} == {"order"}
+    assert "by lot" not in repr(found[0])

@@ -9,6 +9,7 @@ from fedrank import Consensus, Rankings, aggregate, federate
 from fedrank.data import read
 from fedrank.exceptions import InputError
 from fedrank.protocol.result import summary
+from helpers.paths import SAMPLES
 
 VOTES = Rankings([[0, 1, 2], [1, 0, 2]], items="abc")
 NORTH = ["north", "east", "south", "west"]
@@ -117,15 +118,44 @@ def test_sources_are_kept(sourced):
     assert str(aggregate(one).source) == line.format("a.csv")
     assert aggregate(VOTES).source is None
     alike = federate([one] * 3, rng=0)
-    assert (str(alike.source), alike.sources) == (line.format("a.csv"), None)
-    both = federate([one, other, other], rng=0)
+    repeated = "a.csv: 2 rankings of 3 items (ranks, 1 = best; 6 rankings used: 4 repeated)"
+    assert (str(alike.source), alike.sources) == (repeated, None)
+    both = federate([one, other[:1], other[1:]], rng=0)
     assert str(both.source) == "2 files: 4 rankings of 3 items (ranks, 1 = best)"
     apart = federate([one, other, VOTES], rng=0)
-    assert apart.source is None
     lines = (line.format("a.csv"), line.format("b.csv"), None)
     assert tuple(each and str(each) for each in apart.sources) == lines
     assert type(apart).from_json(apart.to_json()).sources == lines
-    joined = Rankings.concat([other.select(["a", "b"])] * 2)
+    fewer = other.select(["a", "b"])
+    joined = Rankings.concat([fewer[:1], fewer[1:]])
     assert str(joined.source) == "b.csv: 2 rankings of 3 items (ranks, 1 = best; 1 item left out)"
     plain = federate([VOTES] * 3, rng=0)
     assert (plain.source, plain.sources) == (None, None)
+
+
+def test_the_source_counts_the_clients_in_the_sum(sourced):
+    one, other = sourced("a.csv"), sourced("b.csv")
+    lost = federate(
+        {"x": one, "y": one[:1], "z": other}, secure=False, dropouts=["x"], rng=0, min_survivors=1
+    )
+    assert str(lost.source) == (
+        "2 files: 4 rankings of 3 items (ranks, 1 = best; 3 of their 4 rankings used)"
+    )
+
+
+def test_what_was_read_is_shown_with_the_result(sourced):
+    one, other = sourced("a.csv"), sourced("b.csv")
+    line = "a.csv: 2 rankings of 3 items (ranks, 1 = best)"
+    assert repr(aggregate(one)).split("\n")[1].strip() == line
+    for result in (
+        both := federate([one, other, VOTES], rng=0),
+        type(both).from_json(both.to_json()),
+    ):
+        line = "2 files: 4 rankings of 3 items (ranks, 1 = best; 2 rankings more without a file)"
+        assert repr(result).split("\n")[1].strip() == line
+        assert f"<p>{line}</p>" in result._repr_html_()
+
+
+def test_completing_at_random_is_shown_with_the_result():
+    partial = read(SAMPLES / "small.toi", complete=True, rng=0)
+    assert "ties and gaps of 6 rankings completed at random" in repr(aggregate(partial))

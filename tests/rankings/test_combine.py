@@ -125,3 +125,10 @@ def test_common_items_make_parties_agree():
     assert one.common_items() == tuple("dabc")
     joined = Rankings.concat(each.select(shared) for each in (one, two, ABC))
     assert joined.ranks.tolist() == [[0, 1, 2], [1, 2, 0], [0, 1, 2], [2, 0, 1]]
+
+
+@pytest.mark.parametrize("kind", [Rankings, PartialRankings])
+def test_concat_takes_one_list(kind):
+    one = kind([[0, 1]])
+    with pytest.raises(InputError, match=rf"not 2 arguments; .* {kind.__name__}\.concat\(\[one"):
+        kind.concat(one, one)

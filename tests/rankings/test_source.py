@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from fedrank import PartialRankings, Rankings, data
+from fedrank import PartialRankings, Rankings, aggregate, data, federate
 from fedrank.rankings import Note, Source
 from fedrank.rankings.partial import as_partial
 from helpers.paths import SAMPLES
@@ -24,15 +24,12 @@ def test_rankings_that_were_not_read_have_no_source():
     assert PartialRankings([[0, 0]]).complete(rng=1).source is None
 
 
-def test_slices_parts_and_copies_keep_the_source(votes):
+def test_copies_keep_the_source(votes):
     line = "small.toi: 6 rankings of 4 items (orders, best first)"
     assert str(votes.source) == line
     kept = [
-        votes[:2],
-        votes[[0, 3]],
-        *votes.split(3, rng=0),
+        votes[:],
         votes.align(sorted(votes.items, reverse=True)),
-        votes.twins(),
         PartialRankings(votes),
         pickle.loads(pickle.dumps(votes)),
         copy.deepcopy(votes),
@@ -41,6 +38,54 @@ def test_slices_parts_and_copies_keep_the_source(votes):
     assert {str(each.source) for each in kept} == {line}
     complete = data.read(SAMPLES / "small.soc")
     assert as_partial(complete).source == Rankings(complete).source == complete.source
+
+
+def test_a_part_says_how_many_of_the_rankings_it_has(votes):
+    line = "small.toi: 6 rankings of 4 items (orders, best first; 2 of its 6 rankings used)"
+    parts = [votes[:2], votes[[0, 3]], *votes.split(3, rng=0), votes[:4][1:3]]
+    assert {str(each.source) for each in parts} == {line}
+    assert str(aggregate(votes[:2]).source) == line
+    assert str(votes.twins().source).endswith("; 12 rankings used: 6 repeated)")
+
+
+def test_rankings_that_are_joined_twice_are_counted(votes):
+    line = "small.toi: 6 rankings of 4 items (orders, best first{})"
+    assert str(Rankings.concat([votes[:2], votes[2:]]).source) == line.format("")
+    twice = "; 12 rankings used: 6 repeated"
+    assert str(Rankings.concat([votes, votes]).source) == line.format(twice)
+    again = [data.read(SAMPLES / "small.toi") for _ in range(3)]
+    thrice = line.format("; 18 rankings used: 12 repeated")
+    assert str(federate(again, rng=0).source) == thrice
+    joined = Rankings.concat([Rankings.concat([votes[:2]]), votes[2:4]])
+    assert str(joined.source) == line.format("; 4 of its 6 rankings used")
+
+
+def test_repeated_rankings_of_one_file_do_not_hide_those_left_out_of_another(votes):
+    other = data.read(SAMPLES / "small.toi")
+    other._source = Source(("b.toi",), 6, 4, "orders", "orders, best first")
+    joined = Rankings.concat([votes, votes, other[:3]])
+    assert str(joined.source) == (
+        "2 files: 12 rankings of 4 items (orders, best first; 15 rankings used: 6 repeated, 3 not "
+        "used)"
+    )
+    assert str(Rankings.concat([votes, other[:3]]).source).endswith(
+        "; 9 of their 12 rankings used)"
+    )
+
+
+def test_completing_is_counted_once_for_parts_of_one_reading(votes):
+    parts = votes.complete(rng=1).split(3, rng=0)
+    assert Rankings.concat(parts).source == votes.complete(rng=1).source
+
+
+def test_rankings_without_a_file_are_counted(votes):
+    bare = PartialRankings(votes.ranks[:3], items=votes.items)
+    both = Rankings.concat([votes, bare])
+    more = "small.toi: 6 rankings of 4 items (orders, best first; 3 rankings more without a file{})"
+    assert str(both.source) == more.format("")
+    assert str(both[:2].source) == more.format("; 2 of these 9 rankings used")
+    assert str(Rankings.concat(both.split(3, rng=0)).source) == more.format("")
+    assert str(Rankings.concat([bare, both]).source) == more.format("").replace("3 r", "6 r")
 
 
 def test_equality_ignores_the_source():
@@ -75,15 +120,15 @@ def test_a_line_has_its_parts_in_order():
 def test_files_merge_and_parts_of_one_file_count_once(votes):
     other = Source(("b/votes.csv",), 4, 2, "ranks", "ranks, 1 = best")
     blank = Source(("c.csv",), 4, 2, "ranks", "ranks, 0 = best", notes=READ.notes)
-    assert str(Source.merge([READ, other])) == "2 files: 7 rankings of 2 items (ranks, 1 = best)"
-    assert Source.merge([READ, blank]).how == "ranks, 1 = best or ranks, 0 = best"
-    assert Source.merge([READ, None]) is None
+    both = Source.merge([(READ, 3), (other, 4)])
+    assert str(both) == "2 files: 7 rankings of 2 items (ranks, 1 = best)"
+    assert Source.merge([(READ, 3), (blank, 4)]).how == "ranks, 1 = best or ranks, 0 = best"
+    assert Source.merge([(None, 2)]) is None
     assert Source.merge([]) is None
     parts = votes.split(3, rng=0)
-    assert Source.merge(part.source for part in parts) == votes.source
-    assert Source.merge(part.complete(rng=1).source for part in parts) == (
-        votes.complete(rng=1).source
-    )
+    assert Rankings.concat(parts).source == votes.source
+    completed = Rankings.concat(part.complete(rng=1) for part in parts)
+    assert completed.source == votes.complete(rng=1).source
 
 
 def test_notes_of_several_files_add_up():
@@ -92,7 +137,7 @@ def test_notes_of_several_files_add_up():
         Source((name,), 5, 3, "ballots", "ballots, best first", notes=tuple(notes[:k]))
         for k, name in enumerate(("x", "y", "z"))
     ]
-    assert str(Source.merge(sources)) == (
+    assert str(Source.merge((source, 5) for source in sources)) == (
         "3 files: 15 rankings of 3 items (ballots, best first; 6 blank ballots left out; "
         "2 overvotes dropped)"
     )

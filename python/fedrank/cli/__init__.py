@@ -1,5 +1,6 @@
 """The ``fedrank`` command: runs the subcommands, which have one file each, and prints errors."""
 
+import errno
 import os
 import sys
 from typing import Annotated, Any
@@ -73,6 +74,9 @@ def explain(error: Exception) -> int:
         print_error(error.detail, *error.more)
     elif isinstance(error, OSError) and error.filename is not None:
         print_error(f"{error.filename}: {error.strerror}")
+    elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        # Errors of files name the file, so this is one of what is printed.
+        print_error(f"standard output: {error.strerror}")
     elif isinstance(error, ValueError | OSError | MemoryError):
         print_error(str(error) or "out of memory")
     else:

@@ -14,6 +14,9 @@ from fedrank.data.tables import completed
 from fedrank.protocol.secagg import STEPS
 from fedrank.rankings.partial import AnyRankings
 
+SUSHI_OPTIONS = ("layout", "complete")
+"""The options of the reader that go with a file of users."""
+
 
 @dataclass(frozen=True)
 class Party:
@@ -38,6 +41,8 @@ def gather(
     given = [flag for flag, value in asked.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"{given[0]} and {given[1]} both say who the clients are: give one")
+    if given and mixed:
+        raise ValueError(f"--mixed is for one file per client: it does not go with {given[0]}")
     if not given:
         parties = read_parties(files, how, seed, mixed)
         check_kinds(parties, mixed)
@@ -51,6 +56,12 @@ def gather(
     if users is not None:
         if how.layout not in (None, "sushi"):
             raise ValueError(f"--users goes with --layout sushi, not {how.layout}")
+        useless = {name: how.options[name] for name in how.options if name not in SUSHI_OPTIONS}
+        if useless:
+            raise ValueError(
+                f"{_reading.as_flags(useless)} does not go with --users: the layout of Sushi files "
+                "is fixed; leave it out"
+            )
         _reading.check_file(files[0])
         _reading.check_file(users)
         regions = read_sushi(files[0], users)

@@ -32,8 +32,7 @@ def as_html(consensus: "Consensus", more: Sequence[str] = (), after: str = "") -
     ]
     title = f"{consensus.method}, {len(consensus):,} items"
     lines = [f"<p>{text(title)}</p>"]
-    if consensus.source is not None:
-        lines.append(f"<p>{text(consensus.source)}</p>")
+    lines += [f"<p>{text(line)}</p>" for line in consensus._say_source()]
     lines += [f"<p><b>{text(sentence)}</b></p>" for sentence in chance(consensus, MAX_ROWS)]
     lines += [f"<p>{text(line)}</p>" for line in more]
     head = ["place", "item", *(["score"] if scored else []), "tie"]

@@ -12,10 +12,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from fedrank import _core
 from fedrank._text import printable
-from fedrank._validation import MAX_LISTED, as_array, few, plural, whole
+from fedrank._validation import MAX_LISTED, as_array, few, hashable, plural, whole
 from fedrank.consensus import saved, tables
 from fedrank.consensus.html import as_html
 from fedrank.consensus.ties import Groups, Searched, chance, groups_of
+from fedrank.exceptions import InputError
 
 if TYPE_CHECKING:
     import polars
@@ -274,9 +275,15 @@ class Consensus:
         return {label: item for item, label in enumerate(self.items)}
 
     def __contains__(self, label: object) -> bool:
-        return label in self._index
+        return hashable(label) and label in self._index
 
     def __getitem__(self, label: Hashable) -> int:
+        if not hashable(label):
+            raise InputError(
+                f"an index must be the label of one item, not {label!r}",
+                value=label,
+                remedy="look up one label at a time, with [c[label] for label in labels]",
+            )
         if label in self._index:
             return int(self.ranks[self._index[label]])
         near = difflib.get_close_matches(str(label), [str(each) for each in self.items], n=3)
@@ -308,8 +315,12 @@ class Consensus:
         """Say how close items must be for rounding to tie them; None if nothing was rounded."""
         return None
 
+    def _say_source(self) -> tuple[str, ...]:
+        """Say what was read, in one line, if that is known."""
+        return () if self.source is None else (printable(self.source),)
+
     def __repr__(self) -> str:
-        return "\n  ".join([self._summary(), *chance(self, MAX_LISTED)])
+        return "\n  ".join([self._summary(), *self._say_source(), *chance(self, MAX_LISTED)])
 
     def _repr_html_(self) -> str:
         return as_html(self)

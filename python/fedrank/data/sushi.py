@@ -55,7 +55,7 @@ def read_sushi(
     {0: 1, 3: 2, 9: 1}
     >>> print(parts[0].source)
     sushi.order: 4 rankings of 4 items (orders, best first; 1 ranking of users without a region left
-    out)
+    out; 1 of its 4 rankings used)
     """
     rankings = read_people(orders)
     if users is None:

@@ -147,7 +147,8 @@ class Course:
 def decided_before(found: Consensus, before: Consensus) -> str:
     """Say what decided ties that were left in the order of the round before.
 
-    That order may itself have been decided by lot: if two items were tied in both rounds, it was.
+    That order may itself have been decided by lot: if all items of each tie were tied with each
+    other in the round before too, it was. If only some were, the others may leave no choice.
 
     Examples
     --------
@@ -156,10 +157,7 @@ def decided_before(found: Consensus, before: Consensus) -> str:
     >>> decided_before(tied, tied), decided_before(tied, clear)
     ('random', 'order')
     """
-    groups = before.tied_items or ()
-    group_of = {item: number for number, group in enumerate(groups) for item in group}
-    for group in found.tied_items or ():
-        numbers = [group_of[item] for item in group if item in group_of]
-        if len(numbers) > len(set(numbers)):
-            return before.decided_by
-    return "order"
+    groups = [set(group) for group in before.tied_items or ()]
+    ties = found.tied_items or ()
+    drawn = ties and all(any(group.issuperset(tie) for group in groups) for tie in ties)
+    return before.decided_by if drawn else "order"

@@ -18,11 +18,10 @@ from fedrank.protocol.methods import Kemeny, Method, bound_of, check_method
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.protocol.secagg import MIN_SURVIVORS, STEPS
 from fedrank.protocol.study import Study
-from fedrank.rankings.combine import align_all
+from fedrank.rankings.combine import align_all, source_of
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.labelled import Labelled
 from fedrank.rankings.partial import AnyRankings, PartialRankings, as_partial
-from fedrank.rankings.source import Source
 from fedrank.schemes import Borda, Lehmer
 from fedrank.transport.inprocess import InProcess
 
@@ -123,6 +122,12 @@ def federate(
     >>> [kendall_distance(each, range(50)) for each in (near, nearer)]
     [3, 1]
     """
+    if "base" in options:
+        raise InputError(
+            "federate has no option 'base'",
+            value=options["base"],
+            remedy="pass it to the rankings of each client, as in Rankings(ranks, base=1)",
+        )
     roster, given = named_clients(clients)
     secure = as_bool("secure", secure)
     takes_partial = bool(options.get("partial", getattr(method, "partial", False)))
@@ -161,7 +166,7 @@ def federate(
         result,
         note=note,
         local_ties=tuple(client for client in result.survivors if client in drew),
-        source=Source.merge(sources),
+        source=source_of(each for each, summed in zip(data, result.in_sum, strict=True) if summed),
         sources=sources if differ else None,
     )
 

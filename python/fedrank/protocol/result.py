@@ -188,7 +188,12 @@ class FederatedConsensus(Consensus):
         )
 
     def __repr__(self) -> str:
-        lines = [f"FederatedConsensus: {self._summary()}", *chance(self, MAX_LISTED), self._costs()]
+        lines = [
+            f"FederatedConsensus: {self._summary()}",
+            *self._say_source(),
+            *chance(self, MAX_LISTED),
+            self._costs(),
+        ]
         return "\n  ".join(lines if self.note is None else [*lines, printable(self.note)])
 
     def _repr_html_(self) -> str:

@@ -44,8 +44,18 @@ def concat(parts: Iterable[AnyRankings], kind: type[Labelled] = Rankings) -> Any
     aligned = align_all(dict(enumerate(given)), "part")
     ranks = np.concatenate([each.ranks for each in aligned])
     made: type[AnyRankings] = PartialRankings if partial else Rankings
-    source = Source.merge(each.source for each in given)
-    return made._trusted(ranks, aligned[0].item_labels, source)
+    return made._trusted(ranks, aligned[0].item_labels, source_of(given))
+
+
+def source_of(parts: Iterable[Labelled]) -> Source | None:
+    """Say in one line what several rankings were read from; None if none is from a file.
+
+    Examples
+    --------
+    >>> source_of([Rankings([[0, 1]])]) is None
+    True
+    """
+    return Source.merge((each._source, len(each)) for each in parts)
 
 
 def align_all(parties: Mapping[Name, Kind], word: str = "client") -> list[Kind]:

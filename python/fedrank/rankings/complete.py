@@ -74,7 +74,7 @@ class Rankings(Labelled):
         labels = labels_of(ranks) if items is None else tuple(as_list(items, "items"))
         self._ranks = as_rankings(ranks, base, copy=True, labels=labels)
         self._items = None if labels is None else check_items(labels, self.n)
-        self._source = ranks.source if isinstance(ranks, Labelled) else None
+        self._source = ranks._source if isinstance(ranks, Labelled) else None
 
     @classmethod
     def from_orders(

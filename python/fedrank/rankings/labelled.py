@@ -64,9 +64,9 @@ class Labelled:
     def source(self) -> Source | None:
         """What was read from which file, in words; None if the rankings are not from a file.
 
-        Parts of these rankings have the same source. Equality ignores it.
+        The source of a part says how many of the rankings it has. Equality ignores the source.
         """
-        return self._source
+        return None if self._source is None else self._source.of(len(self))
 
     @property
     def n(self) -> int:
@@ -151,7 +151,9 @@ class Labelled:
         return self._trusted(np.ascontiguousarray(self._ranks[:, columns]), labels, self._source)
 
     @classmethod
-    def concat(cls, parts: "Iterable[Rankings | PartialRankings]") -> "Rankings | PartialRankings":
+    def concat(
+        cls, parts: "Iterable[Rankings | PartialRankings]", *others: object
+    ) -> "Rankings | PartialRankings":
         """Join rankings of the same items, one after the other.
 
         Parameters
@@ -159,6 +161,8 @@ class Labelled:
         parts : iterable of Rankings or PartialRankings
             If they have labels, the items get the order of the first part. If one
             is partial, or concat is called on PartialRankings, the result is partial too.
+        *others
+            Refused: the parts must be in one list.
 
         Returns
         -------
@@ -167,7 +171,8 @@ class Labelled:
         Raises
         ------
         ValueError
-            If they rank different items; the message lists what is missing where.
+            If they rank different items; the message lists what is missing where. If the parts
+            are not in one list.
 
         Examples
         --------
@@ -176,6 +181,11 @@ class Labelled:
         >>> Rankings.concat([one, two]).ranks.tolist()
         [[0, 1], [1, 0]]
         """
+        if others:
+            raise InputError(
+                f"concat takes one list of rankings, not {len(others) + 1} arguments",
+                remedy=f"put them in a list, as in {cls.__name__}.concat([one, two])",
+            )
         from fedrank.rankings.combine import concat  # noqa: PLC0415  it knows both kinds
 
         return concat(parts, cls)

@@ -70,7 +70,7 @@ class PartialRankings(Labelled):
         scores = np.where(positions < 0, np.nan, -positions.astype(np.float64))
         self._ranks = read_only(levels_of(np.ascontiguousarray(scores)))
         self._items = None if labels is None else check_items(labels, self.n)
-        self._source = ranks.source if isinstance(ranks, Labelled) else None
+        self._source = ranks._source if isinstance(ranks, Labelled) else None
 
     @classmethod
     def from_orders(
@@ -257,7 +257,7 @@ def as_partial(rankings: ArrayLike) -> PartialRankings:
     if isinstance(rankings, PartialRankings):
         return rankings
     if isinstance(rankings, Rankings):
-        return PartialRankings._trusted(rankings.ranks, rankings.item_labels, rankings.source)
+        return PartialRankings._trusted(rankings.ranks, rankings.item_labels, rankings._source)
     return PartialRankings(rankings)
 
 
