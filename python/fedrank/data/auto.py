@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import takewhile
-from math import isnan
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
@@ -11,11 +10,12 @@ from fedrank._progress import show as show_progress
 from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
+from fedrank.data._blocks import Ballots
 from fedrank.data._cells import PARQUET, SHEETS, csv_rows, is_comment, sheet_rows
-from fedrank.data._grid import Choices, cell_number, show
+from fedrank.data._grid import Choices
 from fedrank.data._options import TABLES, USERS, Declared, ReadOptions, layout_of
 from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
-from fedrank.data.ballots import NTH_CHOICE, choice_columns, read_ballots
+from fedrank.data.ballots import NumberedError, choice_columns, read_ballots, read_into
 from fedrank.data.blt import BLT_HEAD
 from fedrank.data.expression import read_expression
 from fedrank.data.jester import read_jester
@@ -134,6 +134,14 @@ def read(
     # It is opened twice: to find the layout, and to read.
     with watched, rereadable(path) as file:
         found = declared.layout or recognised(file, path)
+        if found == "ballots" and layout is None:
+            refuse_table_options(path, declared, found)
+            ballots = Ballots(file, found, complete, rng)
+            try:
+                return read_into(ballots, None, None, "skip", keep_blank=False, declared=False)
+            except NumberedError:
+                with tables.open_table(file, decimal) as rows:
+                    tables.refuse_numbered(file, rows, declared)
         if found in (*TABLES, "table"):
             try:
                 with tables.open_table(file, decimal) as rows:
@@ -146,8 +154,6 @@ def read(
         refuse_table_options(path, declared, found)
         if found == "ballots":
             rankings = read_ballots(file, complete=complete, rng=rng, **options)
-            if layout is None:
-                refuse_numbered(path, file, rankings)
         elif found == "preflib":
             rankings = preflib.read_preflib(file, complete=complete, rng=rng)
         elif found == "expression":
@@ -213,21 +219,3 @@ def expression_choices(file: PathLike, choices: Choices) -> Choices:
             if side is None:  # the name of the first column shows where the genes are
                 break
     return found
-
-
-def refuse_numbered(path: PathLike, file: PathLike, rankings: AnyRankings) -> None:
-    """Refuse numbers under columns such as "rank1", which need not be candidates."""
-    if any(isnan(cell_number(str(item))) for item in rankings.items):
-        return
-    header = header_of(file, Path(path).suffix.lower())
-    columns = [header[i] for i in choice_columns(header)]
-    if columns and not any(map(NTH_CHOICE.search, columns)):
-        raise InputError(
-            "the header names positions: the numbers may be ranks, or candidates",
-            file=shown_name(path),
-            choices=[
-                ("numbers of candidates, best first", {"layout": "ballots"}),
-                ("the rank of each item, the lowest is best", {"layout": "ranks"}),
-            ],
-            shown=[show(None, header)],
-        )
