@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
@@ -11,13 +11,13 @@ from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
 from fedrank.data._blocks import Ballots
-from fedrank.data._cells import PARQUET, SHEETS, csv_rows, is_comment, sheet_rows
+from fedrank.data._cells import PARQUET, SHEETS, csv_rows, is_comment, sheet_rows, table_rows
 from fedrank.data._grid import Choices
 from fedrank.data._options import TABLES, USERS, Declared, ReadOptions, layout_of
 from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
 from fedrank.data.ballots import NumberedError, choice_columns, read_ballots, read_into
 from fedrank.data.blt import BLT_HEAD
-from fedrank.data.expression import read_expression
+from fedrank.data.expression import rank_genes, read_expression
 from fedrank.data.jester import read_jester
 from fedrank.data.sushi import read_sushi
 from fedrank.exceptions import InputError
@@ -214,7 +214,9 @@ def expression_choices(file: PathLike, choices: Choices) -> Choices:
         options = {"layout": "expression"} | ({"genes_in": side} if side else {})
         where = f", genes in {side}" if side else ""
         with suppress(InputError):
-            read_expression(file, genes_in=side)
+            with table_rows(file) as rows:
+                first = islice(rows, tables.MAX_TRIED_ROWS)
+                rank_genes(file, first, None, side, "index", None)
             found.append((f"gene expression, the highest is best{where}", options))
             if side is None:  # the name of the first column shows where the genes are
                 break
