@@ -7,6 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fedrank import PartialRankings, data
+from fedrank.data import tables
+from fedrank.data._matrix import from_matrix
 from fedrank.exceptions import InputError
 from fedrank.rankings.partial import as_partial
 from helpers.readings import BY_ROW, CASES
@@ -106,6 +108,31 @@ def test_a_column_of_counts_is_refused_with_the_first_rows(write):
     with pytest.raises(InputError, match="how often each ballot counts") as caught:
         data.read(write("votes.csv", "n,rank1,rank2\n5,Ann,Bob\n3,Bob,Ann\n"))
     assert caught.value.shown == ("line 1: n, rank1, rank2", "line 2: 5, Ann, Bob")
+
+
+def test_choices_are_tried_on_the_first_rankings_only(write, monkeypatch):
+    sizes = []
+
+    def counted(grid, matrix):
+        sizes.append(len(matrix.values))
+        return from_matrix(grid, matrix)
+
+    monkeypatch.setattr(tables, "from_matrix", counted)
+    path = write("votes.csv", "a,b,c\n" + "1,1,3\n1,2,3\n" * 500)
+    with pytest.raises(InputError) as caught:
+        data.read(path)
+    assert len(caught.value.choices) == len(sizes) == 3
+    assert set(sizes) == {tables.MAX_TRIED_ROWS}
+    assert len(data.read(path, layout="ranks")) == 1000
+
+
+def test_a_file_whose_first_rankings_are_all_empty_is_refused_and_not_read(write):
+    path = write("votes.csv", "who,a,b,c\n" + "x,,,\n" * 400 + "y,1,2,3\n")
+    with pytest.raises(InputError, match="cells are empty") as caught:
+        data.read(path)
+    assert caught.value.choices
+    for _, options in caught.value.choices:
+        assert len(data.read(path, **options)) > 0
 
 
 def labels_of(case):
@@ -346,15 +373,41 @@ def test_a_ranking_is_read_back_or_refused_never_another_one(tmp_path, case):
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(case=files_with_blanks())
-def test_a_ranking_that_is_declared_truly_is_read_back_or_refused(tmp_path, case):
+def test_a_ranking_that_is_declared_truly_is_read_back(tmp_path, case):
     table, labels, rows, truth = case
     path = tmp_path / "votes.csv"
     path.write_text(written(table))
-    try:
-        found = data.read(path, **truth)
-    except InputError:
-        return
-    assert read_back(found) == expected(labels, rows)
+    if truth["layout"] in ("ranks", "scores"):
+        truth = {"items_in": "columns", "header": True} | truth
+    assert read_back(data.read(path, **truth)) == expected(labels, rows)
+
+
+def are_permutations(rows):
+    wanted = [list(range(base, base + len(rows[0]))) for base in (0, 1)]
+    return any(all(sorted(row) == each for row in rows) for each in wanted)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(case=rankings(), base=st.sampled_from([0, 1]))
+def test_what_is_certain_is_read_back_without_options(tmp_path, case, base):
+    labels, rows = case
+    path = tmp_path / "votes.csv"
+    truth = expected(labels, rows)
+    path.write_text(written([["1st", "2nd", "3rd", "4th", "5th"][: len(labels)]]))
+    with path.open("a") as file:
+        file.write(written(as_orders(labels, rows, base)))
+    assert read_back(data.read(path)) == truth
+    ranks = [[rank + base for rank in row] for row in rows]
+    columns = [list(column) for column in zip(*ranks, strict=True)]
+    if are_permutations(columns):
+        return  # then rankings may be in the rows, or in the columns
+    path.write_text(written([["gene", *(f"h{i}" for i in range(len(rows)))]]))
+    with path.open("a") as file:
+        file.write(written([[label, *row] for label, row in zip(labels, columns, strict=True)]))
+    assert read_back(data.read(path)) == truth
+    if len(set(columns[0])) > 1 or len(labels) == 2:  # else the first may be the number of a site
+        path.write_text(written(as_ranks(labels, rows, base)))
+        assert read_back(data.read(path)) == truth
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
