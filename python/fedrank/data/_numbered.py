@@ -16,12 +16,12 @@ def may_be_rank(label: str) -> bool:
 
     Examples
     --------
-    >>> [may_be_rank(label) for label in ("2", "=2", "2=", "#2", "2nd", "1.5")]
-    [True, True, True, True, True, True]
+    >>> [may_be_rank(label) for label in ("2", "=2", "2=", "2nd", "1.5")]
+    [True, True, True, True, True]
     >>> may_be_rank("ann"), may_be_rank("P2"), may_be_rank("")
     (False, False, False)
     """
-    return not isnan(cell_number(label.strip("=#. "))) or is_position(label)
+    return not isnan(cell_number(label.strip("=. "))) or is_position(label)
 
 
 def refuse_bare(grid: Grid, numbers: Sequence[int], named: bool) -> None:
