@@ -27,6 +27,11 @@ POSITION = re.compile(
     re.I | re.A,
 )
 
+CHOICE = re.compile(r"\b(\d+)(?:st|nd|rd|th)\s+choice\b|^(?:rank|choice)\s*_?(\d+)$", re.I | re.A)
+"""Names of columns that contain the choices of ballots; other words may stand before them."""
+
+RUNNER_UP = re.compile(r"\brunner[\s_-]*up\b", re.I)
+
 TOP = word_set("best top winner favourite favorite highest")
 """Words for the first position."""
 
@@ -46,7 +51,31 @@ def is_position(name: str) -> bool:
     >>> is_position("ann"), is_position("P1")
     (False, False)
     """
-    return POSITION.fullmatch(name.strip()) is not None
+    name = name.strip()
+    return POSITION.fullmatch(name) is not None or choice_number(name) is not None
+
+
+def choice_number(name: str) -> int | None:
+    """Return which choice of ballots a column of this name contains; None if it contains none.
+
+    Examples
+    --------
+    >>> [choice_number(name) for name in ("DEM Governor 1st Choice", "rank_2", "2nd", "ann")]
+    [1, 2, None, None]
+    """
+    match = CHOICE.search(name)
+    return int(match[1] or match[2]) if match else None
+
+
+def position_words(name: str) -> list[str]:
+    """Return the words of a name, of which "runner-up" is one for the second position.
+
+    Examples
+    --------
+    >>> position_words("Runner-up"), position_words("top1")
+    (['second'], ['top', '1'])
+    """
+    return words_of(RUNNER_UP.sub("second", name))
 
 
 def are_positions(names: Sequence[str]) -> bool:
@@ -74,7 +103,7 @@ def position_number(name: str) -> int | None:
     >>> position_number("last choice"), position_number("2nd or 3rd"), position_number("ann")
     (None, None, None)
     """
-    words = words_of(name)
+    words = position_words(name)
     numbers = [int(word) for word in words if word.isdecimal()]
     numbers += [ORDINAL_NUMBERS[word] for word in words if word in ORDINAL_NUMBERS]
     if not numbers and any(word in TOP for word in words):
@@ -90,7 +119,7 @@ def is_unclear(name: str) -> bool:
     >>> is_unclear("Last choice"), is_unclear("mid"), is_unclear("last 3"), is_unclear("ann")
     (True, True, False, False)
     """
-    return position_number(name) is None and any(word in UNCLEAR for word in words_of(name))
+    return position_number(name) is None and any(word in UNCLEAR for word in position_words(name))
 
 
 def are_directions(names: Sequence[str]) -> bool:
@@ -101,7 +130,7 @@ def are_directions(names: Sequence[str]) -> bool:
     >>> are_directions(["bottom", "mid", "top"]), are_directions(["top", "ann"])
     (True, False)
     """
-    firsts = [words_of(name)[:1] for name in names]
+    firsts = [position_words(name)[:1] for name in names]
     known = TOP | UNCLEAR | ORDINAL_NUMBERS.keys()
     return bool(names) and all(bool(first) and first[0] in known for first in firsts)
 

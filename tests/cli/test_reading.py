@@ -7,7 +7,7 @@ import pytest
 from fedrank.cli._reading import as_flags
 from helpers.command import in_one_terminal, in_terminal, refused, run, visible, write_ranks
 from helpers.paths import SAMPLES
-from helpers.readings import CASES
+from helpers.readings import BY_ROW, CASES
 
 IDS = [case.name for case in CASES]
 
@@ -78,6 +78,26 @@ def test_in_a_terminal_the_command_refuses_or_says_what_it_read(tmp_path):
         assert any(line.startswith("fedrank: ") for line in lines)
         assert "  line 1: " in "\n".join(lines)
         assert any(line.startswith("  --") for line in lines)
+
+
+def test_federate_refuses_the_same_files_whole_or_by_a_column(tmp_path):
+    commands, certain = [], []
+    for one in CASES:
+        file = tmp_path / one.name / "votes.csv"
+        file.parent.mkdir()
+        file.write_text(one.text)
+        commands.append(["federate", file, "--clients", "2", "--min-survivors", "1"])
+        certain.append(one.certain)
+    for one in BY_ROW:
+        file = tmp_path / one.name / "by.csv"
+        file.write_text(one.by_region)
+        commands.append(["federate", file, "--by", "region", "--min-survivors", "1"])
+        certain.append(one.certain)
+    shown = in_one_terminal(*commands, width=200)
+    for command, sure, (code, text) in zip(commands, certain, shown, strict=True):
+        told = "\n".join(visible(text))
+        assert code == (0 if sure else 2), (command, told)
+        assert sure or ("  line 1: " in told and "  --" in told), (command, told)
 
 
 def test_the_source_is_folded_at_the_width_of_the_terminal(tmp_path):

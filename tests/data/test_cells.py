@@ -177,6 +177,21 @@ def test_comments_of_other_widths_are_skipped_everywhere(write):
     assert data.read(write("t.csv", text)).ranks.tolist() == [[0, 1], [1, 0], [0, 1]]
 
 
+@pytest.mark.parametrize(
+    ("rows", "blank"),
+    [
+        ("A\n\nB\n", "; 1 blank ballot left out"),
+        ("A\n\n  \n\nB\n", "; 3 blank ballots left out"),
+        ('A\n""\nB\n""\n', "; 2 blank ballots left out"),
+        ("\nA\nB\n", "; 1 blank ballot left out"),
+        ("A\nB\n\n\n", ""),  # empty lines at the end are no rows
+    ],
+)
+def test_blank_ballots_of_one_column_are_counted(write, rows, blank):
+    votes = data.read(write("t.csv", f"1st choice\n{rows}"))
+    assert str(votes.source) == f"t.csv: 2 rankings of 2 items (ballots, best first{blank})"
+
+
 @pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;"])
 def test_a_declared_separator_is_used_and_is_no_row(write, line):
     votes = data.read(write("t.csv", f"{line}\na,1;b\n1;2\n2;1\n1;2\n"))

@@ -7,9 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fedrank import PartialRankings, data
+from fedrank.data import tables
+from fedrank.data._matrix import from_matrix
 from fedrank.exceptions import InputError
 from fedrank.rankings.partial import as_partial
-from helpers.readings import CASES
+from helpers.readings import BY_ROW, CASES
 
 IDS = [case.name for case in CASES]
 
@@ -47,6 +49,90 @@ def test_a_file_is_refused_unless_it_is_certain(write, case):
     assert any(
         same_orders(votes, case.orders) for votes in read if set(votes.items) == labels_of(case)
     )
+
+
+@pytest.mark.parametrize("case", BY_ROW, ids=[case.name for case in BY_ROW])
+def test_a_file_of_several_clients_is_read_as_declared_or_refused(write, case):
+    path = write("votes.csv", case.by_region)
+
+    def whole(**options):
+        parties = data.read_groups(path, "region", **options)
+        assert list(parties) == ["N", "S"]
+        return all(
+            same_orders(votes, case.orders[start::2])
+            for start, votes in enumerate(parties.values())
+        )
+
+    assert whole(**case.options)
+    if case.certain:
+        assert whole()
+        return
+    with pytest.raises(InputError) as caught:
+        data.read_groups(path, "region")
+    assert [line.partition(": ")[0] for line in caught.value.shown] == ["line 1", "line 2"]
+    assert caught.value.choices
+    for _, options in caught.value.choices:
+        data.read_groups(path, "region", **options)
+
+
+NUMBERED = [
+    "gene,rank1,rank2,rank3\nTP53,1,2,1\nBRCA,2,1,DNF\nKRAS,3,3,2\n",
+    "gene,rank1,rank2,rank3\nTP53,1,=2,1\nBRCA,3,=2,3\nKRAS,2,1,2\n",
+    "choice_1,choice_2,choice_3\nann,bob,2nd\nbob,ann,cy\n",
+    "rank1,rank2\nann,bob\nbob,7\n",
+    "gene,1st choice,2nd choice\nA,1,2\nB,2,1\nC,3,3\n",
+    "1st choice,2nd choice\n1,2\n2,1\n",
+    "gene,rank_1,score\nTP53,1,9\nBRCA,2,5\nKRAS,3,3\n",
+    "count,rank1,rank2\n3,1,2\n4,2,1\n",
+    "place1,place2\n1,DNF\nDNF,1\n",
+    "gene,place 1,place 2\nA,1,2\nB,2,1\nC,3,3\n",
+    "top,mid,bottom\n1,2,3\n3,1,2\n",
+    "favourite,second,third\n1,2,3\n3,1,2\n",
+    "winner,runner-up\n1,2\n1,2\n1,2\n",
+    "top1,top2,top3\n1,2,3\n3,1,2\n",
+]
+
+
+@pytest.mark.parametrize("text", NUMBERED)
+def test_a_number_below_positions_is_refused_with_choices_that_work(write, text):
+    path = write("votes.csv", text)
+    with pytest.raises(InputError, match="the header names positions") as caught:
+        data.read(path)
+    assert [line.partition(": ")[0] for line in caught.value.shown] == ["line 1", "line 2"]
+    assert caught.value.choices
+    for _, options in caught.value.choices:
+        data.read(path, **options)
+
+
+def test_a_column_of_counts_is_refused_with_the_first_rows(write):
+    with pytest.raises(InputError, match="how often each ballot counts") as caught:
+        data.read(write("votes.csv", "n,rank1,rank2\n5,Ann,Bob\n3,Bob,Ann\n"))
+    assert caught.value.shown == ("line 1: n, rank1, rank2", "line 2: 5, Ann, Bob")
+
+
+def test_choices_are_tried_on_the_first_rankings_only(write, monkeypatch):
+    sizes = []
+
+    def counted(grid, matrix):
+        sizes.append(len(matrix.values))
+        return from_matrix(grid, matrix)
+
+    monkeypatch.setattr(tables, "from_matrix", counted)
+    path = write("votes.csv", "a,b,c\n" + "1,1,3\n1,2,3\n" * 500)
+    with pytest.raises(InputError) as caught:
+        data.read(path)
+    assert len(caught.value.choices) == len(sizes) == 3
+    assert set(sizes) == {tables.MAX_TRIED_ROWS}
+    assert len(data.read(path, layout="ranks")) == 1000
+
+
+def test_a_file_whose_first_rankings_are_all_empty_is_refused_and_not_read(write):
+    path = write("votes.csv", "who,a,b,c\n" + "x,,,\n" * 400 + "y,1,2,3\n")
+    with pytest.raises(InputError, match="cells are empty") as caught:
+        data.read(path)
+    assert caught.value.choices
+    for _, options in caught.value.choices:
+        assert len(data.read(path, **options)) > 0
 
 
 def labels_of(case):
@@ -136,7 +222,8 @@ def test_what_can_be_read_in_two_ways_is_refused_with_choices_that_work(
         data.read(path, **options)
     if "begins with" not in problem:
         assert caught.value.choices
-        assert caught.value.shown
+        shown = [line.partition(": ")[0] for line in caught.value.shown]
+        assert shown == ["line 1", "line 2"]
         for meaning, chosen in caught.value.choices:
             assert ("per row" in meaning) <= (chosen.get("items_in") != "rows")
             assert options.items() <= chosen.items() or "id_columns" in chosen
@@ -286,15 +373,41 @@ def test_a_ranking_is_read_back_or_refused_never_another_one(tmp_path, case):
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(case=files_with_blanks())
-def test_a_ranking_that_is_declared_truly_is_read_back_or_refused(tmp_path, case):
+def test_a_ranking_that_is_declared_truly_is_read_back(tmp_path, case):
     table, labels, rows, truth = case
     path = tmp_path / "votes.csv"
     path.write_text(written(table))
-    try:
-        found = data.read(path, **truth)
-    except InputError:
-        return
-    assert read_back(found) == expected(labels, rows)
+    if truth["layout"] in ("ranks", "scores"):
+        truth = {"items_in": "columns", "header": True} | truth
+    assert read_back(data.read(path, **truth)) == expected(labels, rows)
+
+
+def are_permutations(rows):
+    wanted = [list(range(base, base + len(rows[0]))) for base in (0, 1)]
+    return any(all(sorted(row) == each for row in rows) for each in wanted)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(case=rankings(), base=st.sampled_from([0, 1]))
+def test_what_is_certain_is_read_back_without_options(tmp_path, case, base):
+    labels, rows = case
+    path = tmp_path / "votes.csv"
+    truth = expected(labels, rows)
+    path.write_text(written([["1st", "2nd", "3rd", "4th", "5th"][: len(labels)]]))
+    with path.open("a") as file:
+        file.write(written(as_orders(labels, rows, base)))
+    assert read_back(data.read(path)) == truth
+    ranks = [[rank + base for rank in row] for row in rows]
+    columns = [list(column) for column in zip(*ranks, strict=True)]
+    if are_permutations(columns):
+        return  # then rankings may be in the rows, or in the columns
+    path.write_text(written([["gene", *(f"h{i}" for i in range(len(rows)))]]))
+    with path.open("a") as file:
+        file.write(written([[label, *row] for label, row in zip(labels, columns, strict=True)]))
+    assert read_back(data.read(path)) == truth
+    if len(set(columns[0])) > 1 or len(labels) == 2:  # else the first may be the number of a site
+        path.write_text(written(as_ranks(labels, rows, base)))
+        assert read_back(data.read(path)) == truth
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -21,6 +21,14 @@ class Case(NamedTuple):
         """The true orders: lists of labels, best first, in which lists are ties."""
         return [[labels(place) for place in order.split()] for order in self.ranked.split("/")]
 
+    @property
+    def by_region(self):
+        """The same file with a last column that names the client of each row."""
+        mark = ";" if ";" in self.text else ","
+        header, *rows = self.text.splitlines()
+        named = [f"{row}{mark}{'NS'[i % 2]}" for i, row in enumerate(rows)]
+        return "\n".join([f"{header}{mark}region", *named]) + "\n"
+
 
 def labels(place):
     """The label at a place of an order, or the list of labels that are tied there."""
@@ -98,5 +106,36 @@ CASES = [
         {"id_columns": ["voter"]},
         "ann bob / bob ann",
     ),
+    Case(
+        "ranks-below-positions",
+        "gene,rank1,rank2,rank3\nTP53,1,2,1\nBRCA,2,1,3\nKRAS,3,3,2\n",
+        RANKS,
+        "TP53 BRCA KRAS / BRCA TP53 KRAS / TP53 KRAS BRCA",
+    ),
+    Case(
+        "ranks-below-ballot-columns",
+        "rank1,rank2,rank3\n1,2,3\n3,1,2\n",
+        RANKS,
+        "rank1 rank2 rank3 / rank2 rank3 rank1",
+    ),
+    Case(
+        "ranks-below-directions",
+        "best,middle,worst\n1,2,3\n3,1,2\n",
+        RANKS,
+        "best middle worst / middle worst best",
+    ),
+    Case(
+        "orders-below-directions",
+        "winner,runner-up\n2,1\n1,2\n2,1\n",
+        {"layout": "orders"},
+        "2 1 / 1 2 / 2 1",
+    ),
     Case("comments", "# a table\na,b,c\n1,2,3\n2,1,3\n", {}, "a b c / b a c", certain=True),
 ]
+
+ITEMS_IN_ROWS = ("genes-in-rows", "square-with-names", "race-times", "ranks-below-positions")
+
+BY_ROW = [
+    case for case in CASES if case.name not in (*ITEMS_IN_ROWS, "long", "no-header", "comments")
+]
+"""Cases in which a row is a ranking below a header, so that another column can name its client."""

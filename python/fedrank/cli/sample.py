@@ -18,7 +18,6 @@ from fedrank._words import is_id
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.data._cells import is_number
-from fedrank.data.ballots import choice_columns
 from fedrank.mallows import Mallows
 from fedrank.rankings.complete import Rankings
 
@@ -139,7 +138,7 @@ def check_labels(names: Sequence[str]) -> None:
             raise ValueError(f"item labels must not be empty (label {number} of {len(names)})")
         if is_number(name):
             raise ValueError(f"label {name!r} would be read as a position: use words")
-        means_more = choice_columns([name]) or is_id(name) or is_position(name)
+        means_more = is_id(name) or is_position(name)
         if name.startswith("#") or set(name) & set("\t;") or means_more:
             raise ValueError(f"label {name!r} would not be read as a label: rename it")
 

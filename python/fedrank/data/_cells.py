@@ -58,7 +58,7 @@ def csv_rows(path: PathLike, lines: Iterator[str], decimal: str = ".") -> Iterat
     The separator is the one that the first line has most of; a comma that is the decimal sign is
     none. Lines that begin with ``#`` are comments. One with as many cells as the next row may be
     a row or a header, and is refused. Blank rows below the first row are yielded too, so that they
-    can be counted; an empty line is no row.
+    can be counted. An empty line is no row, except between the rows of a single column.
     """
     body = Uncommented(path, lines, SEPARATORS.replace(decimal, ""))
     if decimal == "," and body.separator not in body.first and "," in body.first:
@@ -70,14 +70,21 @@ def csv_rows(path: PathLike, lines: Iterator[str], decimal: str = ".") -> Iterat
             shown=[f"line {body.line}: {body.first.strip()[:MAX_SHOWN_CHARS]}"],
         )
     reader = csv.reader(body, delimiter=body.separator, strict=True)
-    begun = False
+    width = 0  # of the first row
+    empty: list[Row] = []  # lines since the last row of a single column
     try:
         for row in reader:
             cells = list(map(str.strip, row))  # faster than a comprehension
             body.check(len(row))
-            begun = begun or any(cells)
-            if any(cells) or (begun and len(cells) > 1):
-                yield body.number, cells
+            if width == 1 and not cells:
+                empty.append((body.number, [""]))
+            elif cells and (width or any(cells)):
+                width = width or len(cells)
+                if empty:
+                    yield from empty
+                    empty.clear()
+                if width == 1 or len(cells) > 1 or any(cells):
+                    yield body.number, cells
     except csv.Error as error:
         fail(path, body.number, f"this is not a valid table ({error})")
 

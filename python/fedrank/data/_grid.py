@@ -108,6 +108,16 @@ class Grid:
             codes=self.codes[start:],
         )
 
+    def head(self, count: int) -> "Grid":
+        """Return the first rows, and the header, if it is separated."""
+        return replace(
+            self,
+            lines=self.lines[:count],
+            widths=self.widths[:count],
+            values=self.values[:count],
+            codes=self.codes[:count],
+        )
+
     def take(self, columns: Iterable[int]) -> "Grid":
         """Return some of the columns."""
         chosen = list(columns)
@@ -147,6 +157,12 @@ class Grid:
         """Return the text of a cell; whole numbers have no point."""
         code = int(self.codes[row, column])
         return cell_text(float(self.values[row, column])) if code < 0 else self.texts[code]
+
+    def cells(self) -> Iterator[Row]:
+        """Yield the header and the rows as texts."""
+        yield 1, self.names
+        for row, line in enumerate(self.lines):
+            yield line, [self.text(row, column) for column in range(len(self.names))]
 
     def labelled(self) -> tuple[NDArray[np.int32], list[str]]:
         """Return the cells as labels: the number of each one's label, and the labels, "" first."""

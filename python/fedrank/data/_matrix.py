@@ -1,7 +1,7 @@
 """Ranks or scores whose reading is settled, and the rankings that they are."""
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,6 +53,10 @@ class Matrix:
     empty: int
     skipped: tuple[str, ...] = ()
     form: str = ""
+
+    def head(self, count: int) -> "Matrix":
+        """Return the first rankings."""
+        return replace(self, values=self.values[:count], lines=self.lines[:count])
 
 
 def from_matrix(grid: Grid, matrix: Matrix) -> Read:

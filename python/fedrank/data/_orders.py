@@ -11,6 +11,7 @@ from fedrank.data._blocks import MAX_CELLS, REORDERED, from_levels
 from fedrank.data._grid import MISSING, Choices, Grid
 from fedrank.data._header import refuse_one_column, with_order_header
 from fedrank.data._matrix import Read
+from fedrank.data._numbered import may_be_rank, refuse_positions
 from fedrank.data._odd import is_odd, refuse_odd
 from fedrank.data._text import fail, shown_name
 from fedrank.rankings.complete import in_order
@@ -25,6 +26,7 @@ def read_orders(grid: Grid) -> Read:
     grid = with_order_header(grid).without(declared.id_columns)
     if len(grid.names) == 1 and declared.layout is None:
         refuse_one_column(grid)
+    refuse_numbered(grid)
     grid, moved = by_position(grid)
     codes, labels = grid.labelled()
     check_words(grid, codes, labels)
@@ -49,6 +51,19 @@ def read_orders(grid: Grid) -> Read:
         notes=tuple(note for note in (grid.blank, blank) if note.count),
     )
     return Read(from_levels(levels[rows], items, source), rows)
+
+
+def refuse_numbered(grid: Grid) -> None:
+    """Refuse a number below a position, which may be a rank, unless orders are declared."""
+    if grid.declared.layout is not None or not grid.headed:
+        return
+    columns = [
+        c for c, name in enumerate(grid.names) if is_position(name) or are_directions([name])
+    ]
+    codes, labels = grid.labelled()
+    ranks = [code for code, label in enumerate(labels) if may_be_rank(label)]
+    if np.isin(codes[:, columns], ranks).any():
+        refuse_positions(grid, columns)
 
 
 def by_position(grid: Grid) -> tuple[Grid, bool]:

@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._positions import are_positions
 from fedrank._words import (
     are_long,
     are_scores,
@@ -21,7 +20,8 @@ from fedrank._words import (
 )
 from fedrank.data._grid import Choices, Grid
 from fedrank.data._header import refuse_one_column
-from fedrank.data._matrix import HIGH, LOW, Matrix, are_ranks, number_choices, perm_base
+from fedrank.data._matrix import HIGH, LOW, Matrix, number_choices, perm_base
+from fedrank.data._numbered import refuse_bare
 from fedrank.data._odd import refuse_odd
 from fedrank.data._text import fail
 
@@ -45,8 +45,7 @@ def recognise(grid: Grid, labels: tuple[str, ...] | None) -> Matrix:
     if names is None and grid.declared.items_in is None and not too_large(grid, numbers).all():
         refuse_large(grid, numbers, "columns")
     refuse_number_ids(grid, numbers)
-    if names is None:
-        refuse_bare(grid, numbers)
+    refuse_bare(grid, numbers, named=names is not None)
     refuse_score_names(grid, numbers)
     values = grid.values[:, numbers]
     settled = grid.declared.items_in or ("columns" if grid.declared.by is not None else None)
@@ -55,7 +54,7 @@ def recognise(grid: Grid, labels: tuple[str, ...] | None) -> Matrix:
         check_side(grid, names, values)
     refuse_large(grid, numbers, side)
     if side == "columns":
-        refuse_bare(grid, numbers)
+        refuse_bare(grid, numbers, named=False)
         if grid.declared.items_in is None and names is None:
             refuse_counted(grid, numbers)
     elif names is None and labels is None:
@@ -298,30 +297,6 @@ def skipping(grid: Grid, ids: list[str]) -> Choices:
     if len(ids) > 1:
         text = f"columns {', '.join(ids)} are no items"
     return [(text, {"id_columns": [*grid.declared.id_columns, *ids]})]
-
-
-def refuse_bare(grid: Grid, numbers: Sequence[int]) -> None:
-    """Refuse numbers that nothing says are ranks: without a header of item names."""
-    if grid.declared.layout is not None:
-        return
-    positions = grid.headed and are_positions([grid.names[column] for column in numbers])
-    if grid.headed and not positions:
-        return
-    problem = "there is no header of item names"
-    if positions:
-        problem = "the header names positions: the numbers may be ranks, or items"
-    values = grid.values[:, list(numbers)]
-    choices: Choices = []
-    known = values[~np.isnan(values)]
-    if (known == np.floor(known)).all():
-        choices.append(("item numbers, best first", {"layout": "orders"}))
-    if are_ranks(known):
-        choices.append(("the rank of each item, the lowest is best", {"layout": "ranks"}))
-    choices += [
-        ("scores, the highest is best", dict(HIGH)),
-        ("scores, the lowest is best", dict(LOW)),
-    ]
-    grid.refuse(problem, choices)
 
 
 def refuse_score_names(grid: Grid, numbers: Sequence[int]) -> None:

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from itertools import takewhile
-from math import isnan
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
@@ -12,14 +11,15 @@ from fedrank._progress import show as show_progress
 from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
+from fedrank.data._blocks import Ballots
 from fedrank.data._cells import LOAD_UNITS, PARQUET, ROW_UNITS, is_comment, suffix_of, table_rows
-from fedrank.data._grid import Choices, cell_number, show
+from fedrank.data._grid import Choices
 from fedrank.data._options import TABLES, USERS, Declared, ReadOptions, layout_of
 from fedrank.data._sheets import SHEETS, Workbook
 from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
-from fedrank.data.ballots import NTH_CHOICE, choice_columns, read_ballots
+from fedrank.data.ballots import NumberedError, choice_columns, read_ballots, read_into
 from fedrank.data.blt import BLT_HEAD
-from fedrank.data.expression import read_expression
+from fedrank.data.expression import rank_genes, read_expression
 from fedrank.data.jester import read_jester
 from fedrank.data.sushi import read_sushi
 from fedrank.exceptions import InputError
@@ -144,6 +144,14 @@ def read(
         bar.begin(0)
         found = declared.layout or recognised(file, path)
         bar.begin(1)
+        if found == "ballots" and layout is None:
+            refuse_table_options(path, declared, found)
+            ballots = Ballots(file, found, complete, rng)
+            try:
+                return read_into(ballots, None, None, "skip", keep_blank=False, declared=False)
+            except NumberedError:
+                with tables.open_table(file, decimal) as rows:
+                    tables.refuse_numbered(file, rows, declared)
         if found in (*TABLES, "table"):
             try:
                 with tables.open_table(file, decimal) as rows:
@@ -156,8 +164,6 @@ def read(
         refuse_table_options(path, declared, found)
         if found == "ballots":
             rankings = read_ballots(file, complete=complete, rng=rng, **options)
-            if layout is None:
-                refuse_numbered(path, file, rankings)
         elif found == "preflib":
             rankings = preflib.read_preflib(file, complete=complete, rng=rng)
         elif found == "expression":
@@ -216,26 +222,10 @@ def expression_choices(file: PathLike, choices: Choices) -> Choices:
         options = {"layout": "expression"} | ({"genes_in": side} if side else {})
         where = f", genes in {side}" if side else ""
         with suppress(InputError):
-            read_expression(file, genes_in=side)
+            with table_rows(file) as rows:
+                first = islice(rows, tables.MAX_TRIED_ROWS)
+                rank_genes(file, first, None, side, "index", None)
             found.append((f"gene expression, the highest is best{where}", options))
             if side is None:  # the name of the first column shows where the genes are
                 break
     return found
-
-
-def refuse_numbered(path: PathLike, file: PathLike, rankings: AnyRankings) -> None:
-    """Refuse numbers under columns such as "rank1", which need not be candidates."""
-    if any(isnan(cell_number(str(item))) for item in rankings.items):
-        return
-    header = header_of(file)
-    columns = [header[i] for i in choice_columns(header)]
-    if columns and not any(map(NTH_CHOICE.search, columns)):
-        raise InputError(
-            "the header names positions: the numbers may be ranks, or candidates",
-            file=shown_name(path),
-            choices=[
-                ("numbers of candidates, best first", {"layout": "ballots"}),
-                ("the rank of each item, the lowest is best", {"layout": "ranks"}),
-            ],
-            shown=[show(None, header)],
-        )

@@ -1,6 +1,5 @@
 """Ranked ballots: cast vote records with one ballot per row, and BLT profiles."""
 
-import re
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any, Literal, NoReturn, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._positions import positions_of
+from fedrank._positions import choice_number, positions_of
 from fedrank._random import RNG
 from fedrank._validation import few
 from fedrank._words import word_set, words_of
@@ -23,7 +22,8 @@ from fedrank.data._cells import (
     is_number,
     table_rows,
 )
-from fedrank.data._grid import MISSING
+from fedrank.data._grid import MAX_SHOWN_ROWS, MISSING, show
+from fedrank.data._numbered import may_be_rank
 from fedrank.data._options import BallotOptions
 from fedrank.data._sheets import SHEETS
 from fedrank.data._text import PathLike, fail, first_line, numbered, open_text, shown_name
@@ -37,9 +37,11 @@ BLANK = NO_NAME | {"", "undervote", "skipped", "blank"}
 COUNTS = word_set("count counts n weight weights votes times ballots freq frequency")
 OVERVOTE = "overvote"
 END = -1  # after the candidates of each ballot
-NTH_CHOICE = re.compile(r"\b(\d+)(?:st|nd|rd|th)\s+choice\b", re.I | re.A)
-CHOICE = re.compile(rf"{NTH_CHOICE.pattern}|^(?:rank|choice)\s*_?(\d+)$", re.I | re.A)
 MAX_COLUMNS_LISTED = 12  # names of columns that an error message lists
+
+
+class NumberedError(Exception):
+    """A choice may be a rank, and it is not declared that the file contains ballots."""
 
 
 @overload
@@ -132,17 +134,18 @@ def read_into(
     choices: Sequence[str] | None,
     overvote: str,
     keep_blank: bool,
+    declared: bool = True,
 ) -> AnyRankings:
-    """Read a file of either layout."""
+    """Read a file of either layout; numbers are candidates only if ballots are declared."""
     stop, path = stops(overvote), ballots.path
     if Path(path).suffix.lower() in SHEETS:
         with table_rows(path) as rows:
-            return read_records(ballots, rows, items, choices, stop, keep_blank)
+            return read_records(ballots, rows, items, choices, stop, keep_blank, declared)
     with open_text(path) as text:
         first, lines = first_line(text)
         if not BLT_HEAD.fullmatch(first.strip()):
             rows = csv_rows(path, lines)
-            return read_records(ballots, rows, items, choices, stop, keep_blank)
+            return read_records(ballots, rows, items, choices, stop, keep_blank, declared)
         if items is not None or choices is not None:
             fail(
                 path,
@@ -167,10 +170,12 @@ def read_records(
     choices: Sequence[str] | None,
     stop: bool,
     keep_blank: bool,
+    declared: bool = True,
 ) -> AnyRankings:
-    """Read cast vote records."""
+    """Read cast vote records; a number is a candidate only if ballots are declared."""
     path = ballots.path
     line, header = first_row(path, rows)
+    shown = [show(line, header)]
     columns = find_columns(path, line, header, choices)
     ballots.moved = choices is None and columns != sorted(columns)
     counts = [] if choices is not None else count_columns(header, columns)
@@ -184,6 +189,8 @@ def read_records(
     index = {name: i for i, name in enumerate(found)}
     chosen = array("i")  # the candidates of all ballots, best first, each ballot followed by END
     for line, cells in rows:
+        if len(shown) < MAX_SHOWN_ROWS:
+            shown.append(show(line, list(map(cell_text, cells))))
         ballot: dict[int, None] = {}  # a set that keeps its order
         choices_made, overvotes, unnamed = valid(path, line, cells, columns, stop, index)
         ballots.overvotes += overvotes
@@ -192,6 +199,8 @@ def read_records(
         for choice in choices_made:
             if items is not None and choice not in index:
                 fail(path, line, f"{choice!r} is not one of the items {few(found)}", value=choice)
+            if not declared and choice not in index and may_be_rank(choice):
+                raise NumberedError
             ballot[index.setdefault(choice, len(index))] = None
         ballots.repeats += len(choices_made) - len(ballot)
         if ballot or keep_blank:
@@ -201,7 +210,7 @@ def read_records(
     if not index:
         fail(path, None, "no ballot has a valid choice")
     if counts:
-        refuse_counts(path, header[counts[0]], [header[column] for column in columns])
+        refuse_counts(path, header[counts[0]], [header[column] for column in columns], shown)
     names = sorted(index) if items is None else found
     for row in record_scores(chosen, {index[name]: i for i, name in enumerate(names)}):
         ballots.add(row)
@@ -274,7 +283,7 @@ def count_columns(header: Sequence[str], columns: Sequence[int]) -> list[int]:
     return [c for c in rest if set(words_of(header[c])) & COUNTS]
 
 
-def refuse_counts(path: PathLike, name: str, choices: list[str]) -> NoReturn:
+def refuse_counts(path: PathLike, name: str, choices: list[str], shown: list[str]) -> NoReturn:
     """Refuse ballots with a column of numbers that may say how often each one counts."""
     one = f"one ballot per row; column {name} skipped"
     raise InputError(
@@ -283,6 +292,7 @@ def refuse_counts(path: PathLike, name: str, choices: list[str]) -> NoReturn:
         value=name,
         choices=[(one, {"layout": "ballots", "choices": choices})],
         remedy="if it counts ballots, repeat the rows, or write a BLT profile, which has counts",
+        shown=shown,
     )
 
 
@@ -294,20 +304,20 @@ def choice_columns(header: Sequence[str]) -> list[int]:
     >>> choice_columns(["Precinct", "2nd Choice", "DEM Governor 1st Choice", "Five"])
     [2, 1]
     """
-    found = [(CHOICE.search(name), i) for i, name in enumerate(header)]
-    return [i for _, i in sorted((int(m[1] or m[2]), i) for m, i in found if m)]
+    found = [(choice_number(name), i) for i, name in enumerate(header)]
+    return [i for _, i in sorted((number, i) for number, i in found if number is not None)]
 
 
 def check_places(path: PathLike, line: int | None, header: Sequence[str]) -> None:
     """Refuse columns of choices of which one is missing, or there more than once."""
-    found = [match for match in map(CHOICE.search, header) if match]
-    places = positions_of([match[1] or match[2] for match in found])
+    found = [name for name in header if choice_number(name) is not None]
+    places = positions_of([str(choice_number(name)) for name in found])
     if isinstance(places, str):
         fail(
             path,
             line,
             f"the header does not say which choice is the first: {places}",
-            value=", ".join(match.string for match in found),
+            value=", ".join(found),
             remedy=Remedy.NAME_CHOICES,
         )
 

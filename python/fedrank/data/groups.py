@@ -13,9 +13,10 @@ from fedrank.data import tables
 from fedrank.data._blocks import Ballots
 from fedrank.data._cells import Row, cell_text, first_row
 from fedrank.data._options import Declared, layout_of, one_of
-from fedrank.data._text import PathLike, fail
+from fedrank.data._text import PathLike, fail, rereadable
 from fedrank.data.ballots import (
     MAX_COLUMNS_LISTED,
+    NumberedError,
     choice_columns,
     find_columns,
     read_records,
@@ -181,22 +182,33 @@ def read_groups(
         raise InputError("header must not be False: the column of the parties has a name")
     layout = layout_of(layout, options)
     declared = Declared(layout, best, id_columns, items_in, None, decimal, by)  # type: ignore[arg-type]
-    with tables.open_table(path, decimal) as lines:
-        table = Grouped(path, by, lines)
-        layout = declared.layout
-        if layout is None and choice_columns(table.header):
-            layout = "ballots"
-        if layout == "ballots":
-            refuse_blank(options.get("keep_blank", False), complete)
-            records = Ballots(path, "ballots", complete, rng)
-            rankings = ballots(records, table, **options)
-            rows = np.arange(len(rankings))
-        elif layout == "expression":
-            rankings = expression(table, rng=rng, **options)
-            rows = np.arange(len(rankings))
-        else:
-            found = tables.read_rows(path, table.rows(), declared)
-            rankings, rows = tables.completed(found.rankings, complete, rng), found.rows
+    with rereadable(path) as file:
+        try:
+            with tables.open_table(file, decimal) as lines:
+                return read_parties(Grouped(file, by, lines), declared, complete, rng, options)
+        except NumberedError:
+            with tables.open_table(file, decimal) as lines:
+                tables.refuse_numbered(file, Grouped(file, by, lines).rows(), declared)
+
+
+def read_parties(
+    table: Grouped, declared: Declared, complete: bool, rng: RNG, options: dict[str, Any]
+) -> dict[str, AnyRankings]:
+    """Read a table as declared, or as is certain, and divide its rankings among the parties."""
+    layout = declared.layout
+    if layout is None and choice_columns(table.header):
+        layout = "ballots"
+    if layout == "ballots":
+        refuse_blank(options.get("keep_blank", False), complete)
+        records = Ballots(table.path, "ballots", complete, rng)
+        rankings = ballots(records, table, declared.layout is not None, **options)
+        rows = np.arange(len(rankings))
+    elif layout == "expression":
+        rankings = expression(table, rng=rng, **options)
+        rows = np.arange(len(rankings))
+    else:
+        found = tables.read_rows(table.path, table.rows(), declared)
+        rankings, rows = tables.completed(found.rankings, complete, rng), found.rows
     return by_party(table, rankings, rows)
 
 
@@ -223,6 +235,7 @@ def by_party(
 def ballots(
     records: Ballots,
     table: Grouped,
+    declared: bool,
     items: Sequence[str] | None = None,
     choices: Sequence[str] | None = None,
     overvote: str = "skip",
@@ -241,7 +254,8 @@ def ballots(
         records.unnamed += unnamed
         return False
 
-    return read_records(records, table.rows(counts), items, choices, stop, keep_blank)
+    rows = table.rows(counts)
+    return read_records(records, rows, items, choices, stop, keep_blank, declared)
 
 
 def expression(

@@ -4,28 +4,34 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal, NoReturn, Unpack, overload
+
+import numpy as np
 
 from fedrank._positions import is_position
 from fedrank._progress import Progress
 from fedrank._random import RNG
 from fedrank._text import noun
 from fedrank._words import are_long
+from fedrank.data._blocks import Ballots
 from fedrank.data._cells import PARQUET, Row, cell_text, comma_separated, table_rows
 from fedrank.data._extras import need
 from fedrank.data._grid import Choices, Grid, load
 from fedrank.data._header import named, with_corner, with_header
 from fedrank.data._long import read_long
 from fedrank.data._matrix import Read, from_matrix
-from fedrank.data._options import TABLES, Declared, TableOptions, one_of
+from fedrank.data._numbered import refuse_positions
+from fedrank.data._options import OWNERS, TABLES, Declared, TableOptions, one_of
 from fedrank.data._orders import read_orders
 from fedrank.data._recognise import LONG, recognise, refuse_decimals
 from fedrank.data._text import PARSE_UNITS, PathLike, fail
+from fedrank.data.ballots import read_records
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings, PartialRankings
 
 REST_UNITS = 8  # time per byte of recognising and ranking, if that of parsing is `PARSE_UNITS`
+MAX_TRIED_ROWS = 300  # rankings with which a choice is tried
 MAX_QUESTIONS = 3  # questions that follow each other about one table
 
 
@@ -147,35 +153,67 @@ def read_rows(path: PathLike, rows: Iterator[Row], declared: Declared) -> Read:
     try:
         return read_grid(grid)
     except InputError as error:
-        choices = working(grid, error.choices)
-        if choices or not error.choices:
-            decimals = [choice for choice in choices if choice[1].get("decimal") == ","]
-            if decimals and comma_separated(path):  # then it is no decimal sign
-                choices = [choice for choice in choices if choice not in decimals]
-            error.choices = choices
-            raise
-        first = error.choices[0][1]
-    # Whatever is chosen, the table is broken: say where.
-    chosen = replace(Declared(**first), by=grid.declared.by)
+        refusal = error
+    raise with_choices(grid, refusal)
+
+
+def refuse_numbered(path: PathLike, rows: Iterator[Row], declared: Declared) -> NoReturn:
+    """Refuse what would be ballots if there were no numbers among the choices."""
+    grid = named(with_corner(load(path, rows, declared)))
     try:
-        return read_grid(grid.declare(chosen))
+        refuse_positions(grid)
     except InputError as error:
-        error.choices = []
-        raise
+        refusal = error
+    raise with_choices(grid, refusal)
 
 
-def read_grid(grid: Grid) -> Read:
-    """Read a table as declared, or as is certain; refuse it otherwise."""
+def with_choices(grid: Grid, refusal: InputError) -> InputError:
+    """Return a refusal with the choices that work; if none does, say where the table is broken."""
+    choices = working(grid, refusal.choices)
+    if refusal.choices and not choices:
+        chosen = refusal.choices[:1]
+        try:
+            read_chosen(grid, chosen[0][1], trial=False)
+        except InputError as broken:
+            broken.choices = []
+            return broken
+        choices = chosen  # it is just the first rows that cannot be read alone
+    decimals = [choice for choice in choices if choice[1].get("decimal") == ","]
+    if decimals and comma_separated(grid.path):  # then it is no decimal sign
+        choices = [choice for choice in choices if choice not in decimals]
+    refusal.choices = choices
+    return refusal
+
+
+def read_chosen(grid: Grid, options: dict[str, Any], trial: bool) -> Read:
+    """Read a table with the options of a choice; for a trial, its first rankings."""
+    table = {name: value for name, value in options.items() if name not in OWNERS}
+    chosen = grid.declare(replace(Declared(**table), by=grid.declared.by))
+    if chosen.declared.layout != "ballots":
+        return read_grid(chosen, trial)
+    rows = chosen.head(MAX_TRIED_ROWS) if trial else chosen
+    records = Ballots(grid.path, "ballots", complete=False, rng=None)
+    found = read_records(records, rows.cells(), None, options.get("choices"), False, False)
+    return Read(found, np.arange(len(found)))
+
+
+def read_grid(grid: Grid, trial: bool = False) -> Read:
+    """Read a table as declared, or as is certain; refuse it otherwise.
+
+    For a trial, the whole table decides how it is read, and just its first rankings are read.
+    """
     declared = grid.declared
     if declared.layout == "orders" or (declared.layout is None and has_texts(grid)):
         replace(declared, layout="orders")  # refuses options that orders do not have
-        return read_orders(grid)
+        return read_orders(grid.head(MAX_TRIED_ROWS) if trial and declared.layout else grid)
     whole = with_header(grid)
     grid = whole.without(declared.id_columns)
     if declared.layout == "long":
-        return read_long(grid)
+        return read_long(grid.head(MAX_TRIED_ROWS) if trial else grid)
     if declared.layout == "scores" and declared.best is None:
         refuse_scores(grid)
+    if trial:
+        return from_matrix(grid, recognise(grid, row_labels(whole)).head(MAX_TRIED_ROWS))
     with Progress("ranking", 2) as progress:
         matrix = recognise(grid, row_labels(whole))
         progress.advance()
@@ -191,15 +229,14 @@ def row_labels(grid: Grid) -> tuple[str, ...] | None:
 
 
 def working(grid: Grid, choices: Choices, depth: int = MAX_QUESTIONS) -> Choices:
-    """Return the choices with which the table is really read.
+    """Return the choices with which the first rankings of the table are really read.
 
     A choice that leads to another question is replaced by the answers to it.
     """
     found: Choices = []
     for meaning, options in choices:
-        declared = replace(Declared(**options), by=grid.declared.by)
         try:
-            read_grid(grid.declare(declared))
+            read_chosen(grid, options, trial=True)
         except InputError as error:
             more = working(grid, error.choices, depth - 1) if depth else []
             found += [(f"{meaning}; {text}", chosen) for text, chosen in more]
