@@ -126,6 +126,13 @@ def test_no_option_alone_makes_an_id_an_item(write, case):
         ("who,item,rank\nx,a,1\nx,b,2\n", {}, "some columns contain texts, and others numbers"),
         ("n,t,a,b\n1,x,1,2\n2,y,2,1\n", {}, "column 't' contains texts"),
         ("x,y,z\nv1,ann,bob\nv2,bob,cy\n", {"header": True}, "column 'x' may name the rows"),
+        ("team,votes\na,3\nb,2\nc,1\n", {}, "column 'votes' may contain ranks or scores"),
+        ("team,votes\na,3\nb,2\n", {"items_in": "rows"}, "the numbers are not certainly ranks"),
+        ("a,3\nb,2\nc,1\n", {"header": False}, "the column of numbers may contain ranks or scores"),
+        ("ann,bob,bib\n6,5,1\n5,6,2\n4,9,3\n", {"best": "high"}, "'bib' may number the rows"),
+        ("ann,bib,bob\n6,7,5\n5,8,6\n4,9,1\n", {"best": "low"}, "'bib' may number the rows"),
+        ("a,b,c,site\n1,2,3,4\n3,1,2,4\n", {}, "column 'site' may number the rows"),
+        ("a,b,c,site\n1,2,3,0\n3,1,2,0\n", {}, "column 'site' may number the rows"),
     ],
 )
 def test_what_can_be_read_in_two_ways_is_refused_with_choices_that_work(
@@ -315,8 +322,8 @@ def test_one_of_the_choices_of_a_refusal_reads_the_true_ranking(tmp_path, case):
 @pytest.mark.parametrize(
     ("text", "options"),
     [
-        ("site,a,b,c\n0,1,2,3\n0,2,1,3\n", {}),
-        ("site,a,b,c\n4,1,2,3\n4,2,1,3\n", {}),
+        ("site,a,b,c\n0,1,2,3\n0,2,3,1\n", {}),
+        ("site,a,b,c\n4,1,2,3\n4,2,3,1\n", {}),
         ("entry,a,b\n3,1,1\n1,2,1\n2,1,2\n", {"layout": "ranks"}),
         ("entry,a,b\n17,5,5\n3,4,5\n12,5,4\n", {"best": "high"}),
     ],

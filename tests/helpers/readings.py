@@ -41,9 +41,9 @@ CASES = [
     ),
     Case(
         "small-numeric-ids",
-        "id,P1,P2,P3,P4\n5,1,2,3,4\n5,2,1,3,4\n",
+        "id,P1,P2,P3,P4\n5,1,2,3,4\n5,2,1,4,3\n",
         {"id_columns": ["id"]},
-        "P1 P2 P3 P4 / P2 P1 P3 P4",
+        "P1 P2 P3 P4 / P2 P1 P4 P3",
     ),
     Case("text-ids", "patient,a,b,c\np1,1,2,3\np2,3,1,2\n", {}, "a b c / b c a", certain=True),
     Case(
@@ -98,5 +98,30 @@ CASES = [
         {"id_columns": ["voter"]},
         "ann bob / bob ann",
     ),
-    Case("comments", "# a table\na,b,c\n1,2,3\n2,1,3\n", {}, "a b c / b a c", certain=True),
+    Case("comments", "# a table\na,b,c\n1,2,3\n3,1,2\n", {}, "a b c / b c a", certain=True),
+    Case(
+        "votes-that-look-like-ranks",
+        "team,votes\na,3\nb,2\nc,1\n",
+        HIGH | {"items_in": "rows"},
+        "a b c",
+    ),
+    Case("one-column-of-ranks", "team,Final place\na,3\nb,2\nc,1\n", {}, "c b a", certain=True),
+    Case(
+        "counted-rows-last",
+        "ann,bob,bib\n61,59,1\n58,60,2\n57,63,3\n",
+        HIGH | {"id_columns": ["bib"]},
+        "ann bob / bob ann / bob ann",
+    ),
+    Case(
+        "counted-rows-between",
+        "ann,bib,bob\n61,17,59\n58,18,60\n57,19,63\n",
+        LOW | {"id_columns": ["bib"]},
+        "bob ann / ann bob / ann bob",
+    ),
+    Case(
+        "number-of-a-site-last",
+        "a,b,c,site\n1,2,3,4\n3,1,2,4\n",
+        RANKS | {"id_columns": ["site"]},
+        "a b c / b c a",
+    ),
 ]
