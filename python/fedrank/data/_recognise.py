@@ -96,7 +96,7 @@ def matrix_of(
         ids = ids[1:]
     check_labels(grid, labels, "row")
     turned = np.ascontiguousarray(values.T)
-    return Matrix(layout, turned, labels, [], empty, ids, form)
+    return Matrix(layout, turned, labels, [], empty, ids, form, grid.lines)
 
 
 def names_column(grid: Grid) -> int | None:
@@ -198,7 +198,10 @@ def refuse_numbers(grid: Grid, names: int | None, values: NDArray[np.float64]) -
     problem = "the numbers are not certainly ranks: not every row is a permutation"
     if np.isnan(values).any():
         problem = "the numbers are not certainly ranks: cells are empty"
-    grid.refuse(problem, choices)
+    remedy = None
+    if (values == 0).any() and are_ranks(np.nan_to_num(values)):
+        remedy = "if 0 means that an item is not ranked, leave these cells empty first"
+    grid.refuse(problem, choices, remedy=remedy)
 
 
 def refuse_texts(grid: Grid) -> None:
