@@ -27,7 +27,7 @@ POSITION = re.compile(
     re.I | re.A,
 )
 
-TOP = word_set("best top winner favourite favorite highest")
+TOP = word_set("best top winner favourite favorite highest most")
 """Words for the first position."""
 
 UNCLEAR = word_set("last worst bottom mid middle lowest least final")

@@ -80,7 +80,7 @@ def from_matrix(grid: Grid, matrix: Matrix) -> Read:
         check_ranks(grid, matrix)
         check_zeros(grid, matrix)
     notes = [
-        grid.blank,
+        *grid.left_out,
         Note(blank, "empty ranking", "{} left out"),
         Note(
             matrix.empty - blank * values.shape[1],

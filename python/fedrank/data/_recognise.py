@@ -20,6 +20,7 @@ from fedrank._words import (
     names_ranking,
     names_ranks,
 )
+from fedrank.data._csv import DECIMAL_COMMA
 from fedrank.data._grid import Choices, Grid
 from fedrank.data._header import refuse_one_column
 from fedrank.data._ids import (
@@ -36,7 +37,6 @@ from fedrank.data._matrix import HIGH, LOW, Matrix, are_ranks, number_choices, p
 from fedrank.data._odd import refuse_odd
 from fedrank.data._text import fail
 
-DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)+", re.A)
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.A)
 
 

@@ -11,14 +11,15 @@ from fedrank._progress import show as show_progress
 from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
-from fedrank.data._cells import PARQUET, SHEETS, csv_rows, is_comment, sheet_rows
+from fedrank.data._cells import PARQUET, SHEETS, sheet_rows
+from fedrank.data._csv import csv_rows, is_comment
 from fedrank.data._grid import Choices, cell_number, show
 from fedrank.data._options import TABLES, USERS, Declared, ReadOptions, layout_of
 from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
 from fedrank.data.ballots import NTH_CHOICE, choice_columns, read_ballots
 from fedrank.data.blt import BLT_HEAD
 from fedrank.data.expression import read_expression
-from fedrank.data.jester import read_jester
+from fedrank.data.jester import read_jester, refuse_zipped_table
 from fedrank.data.sushi import read_sushi
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
@@ -174,6 +175,8 @@ def refuse_table_options(path: PathLike, declared: Declared, layout: str) -> Non
 def recognised(file: PathLike, path: PathLike) -> str:
     """Return the layout that the name or the beginning of a file shows; "table" otherwise."""
     suffix = Path(Path(path).name.lower().removesuffix(".gz")).suffix
+    if suffix == ".zip":
+        refuse_zipped_table(file)
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
     if suffix not in SHEETS:

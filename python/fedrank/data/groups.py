@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from fedrank._random import RNG
 from fedrank.data import tables
 from fedrank.data._blocks import Ballots
-from fedrank.data._cells import Row, cell_text, first_row
+from fedrank.data._cells import cell_text, first_row
+from fedrank.data._csv import Row, comments_of
 from fedrank.data._options import Declared, layout_of, one_of
 from fedrank.data._text import PathLike, fail
 from fedrank.data.ballots import (
@@ -70,6 +71,7 @@ class Grouped:
         self.header = names[:column] + names[column + 1 :]
         self.first = self.others(first[1])
         self.lines = chain([first], lines)
+        self.all_lines = lines
         self.parties: dict[str, int] = {}
         self.owners: list[int] = []
         self.blank = 0
@@ -214,7 +216,11 @@ def by_party(
     if source is not None:
         how = f"{source.how}; column {table.by.strip()} names the clients"
         blank = Note(table.blank, "blank row", "{} left out")
-        notes = (*source.notes, *(note for note in (blank, empty) if note.count))
+        comments = comments_of(table.all_lines)
+        if source.kind in ("orders", "ballots"):
+            comments.check_ballots(table.path)
+        added = (blank, comments.note(), empty)
+        notes = (*source.notes, *(note for note in added if note.count))
         source = replace(source, how=how, notes=notes)
     whole = type(rankings)._trusted(rankings.ranks, rankings.item_labels, source)
     return {party: whole[parts[party]] for party in names if parts[party].size}

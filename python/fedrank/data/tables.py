@@ -11,15 +11,17 @@ from fedrank._progress import Progress
 from fedrank._random import RNG
 from fedrank._text import noun
 from fedrank._words import are_long
-from fedrank.data._cells import PARQUET, Row, cell_text, comma_separated, need, table_rows
+from fedrank.data._cells import PARQUET, cell_text, comma_separated, need, table_rows
+from fedrank.data._csv import Row
 from fedrank.data._grid import Choices, Grid, load
 from fedrank.data._header import named, with_corner, with_header
+from fedrank.data._ids import LONG
 from fedrank.data._long import read_long
 from fedrank.data._matrix import Read, from_matrix
 from fedrank.data._options import TABLES, Declared, TableOptions, one_of
 from fedrank.data._orders import read_orders
-from fedrank.data._recognise import LONG, recognise, refuse_decimals
-from fedrank.data._text import PARSE_UNITS, PathLike, fail
+from fedrank.data._recognise import recognise, refuse_decimals
+from fedrank.data._text import PARSE_UNITS, PathLike, fail, shown_name
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
 from fedrank.rankings.partial import AnyRankings, PartialRankings
@@ -167,7 +169,10 @@ def read_grid(grid: Grid) -> Read:
     """Read a table as declared, or as is certain; refuse it otherwise."""
     declared = grid.declared
     if declared.layout == "orders" or (declared.layout is None and has_texts(grid)):
-        replace(declared, layout="orders")  # refuses options that orders do not have
+        try:
+            replace(declared, layout="orders")  # refuses options that orders do not have
+        except InputError as error:
+            raise error.at(shown_name(grid.path)) from None
         return read_orders(grid)
     whole = with_header(grid)
     grid = whole.without(declared.id_columns)
