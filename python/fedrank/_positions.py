@@ -32,7 +32,7 @@ CHOICE = re.compile(r"\b(\d+)(?:st|nd|rd|th)\s+choice\b|^(?:rank|choice)\s*_?(\d
 
 RUNNER_UP = re.compile(r"\brunner[\s_-]*up\b", re.I)
 
-TOP = word_set("best top winner favourite favorite highest")
+TOP = word_set("best top winner favourite favorite highest most")
 """Words for the first position."""
 
 UNCLEAR = word_set("last worst bottom mid middle lowest least final")

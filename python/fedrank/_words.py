@@ -134,6 +134,18 @@ def names_item(name: str) -> bool:
     return any(word in ITEM_WORDS for word in words_of(name))
 
 
+def names_ranks(name: str) -> bool:
+    """Return whether a column of this name contains ranks, the lowest best.
+
+    Examples
+    --------
+    >>> names_ranks("Final place"), names_ranks("votes"), names_ranks("rank points")
+    (True, False, False)
+    """
+    words = set(words_of(name))
+    return bool(words & RANK_WORDS) and not words & SCORE_WORDS
+
+
 def are_long(names: Sequence[str]) -> bool:
     """Return whether the names of three columns are those of a long table.
 

@@ -212,6 +212,13 @@ def test_no_option_alone_makes_an_id_an_item(write, case):
         ("who,item,rank\nx,a,1\nx,b,2\n", {}, "some columns contain texts, and others numbers"),
         ("n,t,a,b\n1,x,1,2\n2,y,2,1\n", {}, "column 't' contains texts"),
         ("x,y,z\nv1,ann,bob\nv2,bob,cy\n", {"header": True}, "column 'x' may name the rows"),
+        ("team,votes\na,3\nb,2\nc,1\n", {}, "column 'votes' may contain ranks or scores"),
+        ("team,votes\na,3\nb,2\n", {"items_in": "rows"}, "the numbers are not certainly ranks"),
+        ("a,3\nb,2\nc,1\n", {"header": False}, "the column of numbers may contain ranks or scores"),
+        ("ann,bob,bib\n6,5,1\n5,6,2\n4,9,3\n", {"best": "high"}, "'bib' may number the rows"),
+        ("ann,bib,bob\n6,7,5\n5,8,6\n4,9,1\n", {"best": "low"}, "'bib' may number the rows"),
+        ("a,b,c,site\n1,2,3,4\n3,1,2,4\n", {}, "column 'site' may number the rows"),
+        ("a,b,c,site\n1,2,3,0\n3,1,2,0\n", {}, "column 'site' may number the rows"),
     ],
 )
 def test_what_can_be_read_in_two_ways_is_refused_with_choices_that_work(
@@ -401,11 +408,13 @@ def test_what_is_certain_is_read_back_without_options(tmp_path, case, base):
     columns = [list(column) for column in zip(*ranks, strict=True)]
     if are_permutations(columns):
         return  # then rankings may be in the rows, or in the columns
-    path.write_text(written([["gene", *(f"h{i}" for i in range(len(rows)))]]))
+    names = [f"h{i}" for i in range(len(rows))] if len(rows) > 1 else ["place"]
+    path.write_text(written([["gene", *names]]))
     with path.open("a") as file:
         file.write(written([[label, *row] for label, row in zip(labels, columns, strict=True)]))
     assert read_back(data.read(path)) == truth
-    if len(set(columns[0])) > 1 or len(labels) == 2:  # else the first may be the number of a site
+    ends = [columns[0], columns[-1]]  # one that is constant may be the number of a site
+    if len(labels) == 2 or all(len(set(column)) > 1 for column in ends):
         path.write_text(written(as_ranks(labels, rows, base)))
         assert read_back(data.read(path)) == truth
 
@@ -428,8 +437,8 @@ def test_one_of_the_choices_of_a_refusal_reads_the_true_ranking(tmp_path, case):
 @pytest.mark.parametrize(
     ("text", "options"),
     [
-        ("site,a,b,c\n0,1,2,3\n0,2,1,3\n", {}),
-        ("site,a,b,c\n4,1,2,3\n4,2,1,3\n", {}),
+        ("site,a,b,c\n0,1,2,3\n0,2,3,1\n", {}),
+        ("site,a,b,c\n4,1,2,3\n4,2,3,1\n", {}),
         ("entry,a,b\n3,1,1\n1,2,1\n2,1,2\n", {"layout": "ranks"}),
         ("entry,a,b\n17,5,5\n3,4,5\n12,5,4\n", {"best": "high"}),
     ],
@@ -452,3 +461,57 @@ def test_a_first_column_that_may_number_the_rows_is_refused(write, text, options
 def test_a_table_of_ids_alone_is_refused(write, text):
     with pytest.raises(InputError):
         data.read(write("votes.csv", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "problem"),
+    [
+        ("a,b,c,d\n1,2,3,4\n1,2,0,0\n", {}, r"line 3: 0 and 4 both occur among ranks of 4 items"),
+        ("a,b,c\n0,5,2\n", {"items_in": "columns"}, "line 2: 0 and 5 both occur among ranks of 3"),
+        ("i,v,w\na,1,2\nb,2,1\nc,0,3\n", {"items_in": "rows"}, "line 4: 0 and 3 both occur"),
+        ("a,b,c,d\n1,2,,\n1,0,0,0\n", {}, "line 3: 0 occurs 3 times in a ranking, and the other"),
+        ("a,b,c,d,e\n1,2,0,0,0\n", {}, "line 2: 0 occurs 3 times in a ranking"),
+        (
+            "voter,item,rank\n1,a,1\n1,b,2\n1,c,0\n2,b,1\n2,a,2\n2,c,3\n",
+            {"layout": "long", "best": "low"},
+            "line 4: 0 and 3 both occur",
+        ),
+    ],
+)
+def test_a_zero_among_ranks_that_may_mean_not_ranked_is_refused(write, text, options, problem):
+    path = write("votes.csv", text)
+    with pytest.raises(InputError, match=problem) as caught:
+        data.read(path, **{"layout": "ranks", **options})
+    assert "leave the cells of unranked items empty" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "ranks"),
+    [
+        ("0,0,2,3", [0, 0, 1, 2]),  # competition ranks
+        ("0,0,2.5,2.5", [0, 0, 1, 1]),  # mid-ranks behind a tie
+        ("0,1,1,3", [0, 1, 1, 2]),
+        ("0,0,,2", [0, 0, -1, 1]),
+    ],
+)
+def test_a_zero_that_is_the_best_rank_is_read(write, row, ranks):
+    votes = data.read(write("votes.csv", f"a,b,c,d\n{row}\n"), layout="ranks")
+    assert votes.ranks.tolist() == [ranks]
+
+
+def test_ballots_are_no_choice_beside_a_comment_that_may_be_one(write):
+    path = write("votes.csv", "rank1,rank2\n1,2\n#note\n2,1\n")
+    with pytest.raises(InputError, match="the header names positions") as caught:
+        data.read(path)
+    assert {options["layout"] for _, options in caught.value.choices} == {"ranks", "scores"}
+    with pytest.raises(InputError, match="it may be a comment, or a ballot"):
+        data.read(path, layout="ballots")
+
+
+def test_a_single_column_beside_names_is_of_ranks_if_its_name_says_so(write):
+    path = write("votes.csv", "team,Final\na,3\nb,2\nc,1\n")
+    with pytest.raises(InputError, match="may contain ranks or scores"):
+        data.read(path)
+    path = write("votes.csv", "team,rank1\na,3\nb,2\nc,1\n")
+    with pytest.raises(InputError, match="the header names positions"):
+        data.read(path)

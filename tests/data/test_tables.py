@@ -35,7 +35,7 @@ def test_tables_of_each_kind():
         ("a,b,c\n0,1,2\n", {"layout": "ranks", "items_in": "columns"}, "1 ranking of 3 items (ra"),
         ("who,a,b,c\nx,0,1,2\ny,2,1,0\n", {}, "(ranks, 0 = best; column who skipped)"),
         ("id,a,b,c\n1,1,1,3\n", {"layout": "ranks", "id_columns": "id"}, "lowest best; column id"),
-        ("gene,h1\nA,2\nB,1\n", {}, "1 ranking of 2 items (ranks, 1 = best; items in rows)"),
+        ("gene,rank\nA,2\nB,1\n", {}, "1 ranking of 2 items (ranks, 1 = best; items in rows)"),
         ("a,b\n1,0.5\n", {"best": "low"}, "1 ranking of 2 items (scores, lowest best)"),
         ("a,b\n1,NA\n2,1\n", {"best": "high"}, "; 1 empty cell: these items count as last)"),
         (
@@ -45,8 +45,8 @@ def test_tables_of_each_kind():
         ),
         ("1st,2nd\nx,y\ny,\n", {}, "2 rankings of 2 items (orders, best first)"),
         ("1st,2nd\nx,y\n,\n\ny,x\n", {}, "(orders, best first; 1 blank row left out)"),
-        ("a,b,c\n1,2,3\n,,\n\n2,1,3\n,,\n", {}, "2 rankings of 3 items (ranks, 1 = best; 2 blank"),
-        ("g,x\nA,2\n,\nB,1\n", {}, "1 = best; items in rows; 1 blank row left out)"),
+        ("a,b,c\n1,2,3\n,,\n\n3,1,2\n,,\n", {}, "2 rankings of 3 items (ranks, 1 = best; 2 blank"),
+        ("g,place\nA,2\n,\nB,1\n", {}, "1 = best; items in rows; 1 blank row left out)"),
         ("item,who,rank\na,x,1\n,,\nb,x,2\n", {"layout": "long"}, "; 1 blank row left out)"),
         (
             "a,b\n1,1\n2,1\n",
@@ -182,7 +182,7 @@ ENTREZ = "entrez,h1,h2\n7157,1,2\n672,2,1\n1956,3,3\n"
             {"id_columns": "entrez", "best": "low"},
             ("7157", "672", "1956"),
         ),
-        ("no,x,h1\n1,A,2\n2,B,1\n", {"id_columns": "no"}, ("A", "B")),
+        ("no,x,rank\n1,A,2\n2,B,1\n", {"id_columns": "no"}, ("A", "B")),
         ("7,1,2\n3,2,1\n", {"id_columns": "1", "header": False, "layout": "ranks"}, ("7", "3")),
     ],
 )
@@ -206,8 +206,8 @@ def test_a_header_of_r_lacks_the_name_of_the_first_column(write):
 def test_parquet_of_each_kind(tmp_path):
     polars = pytest.importorskip("polars")
     path = tmp_path / "t.parquet"
-    polars.DataFrame({"a": [0, 1], "b": [1, 0], "c": [2, 2]}).write_parquet(path)
-    expected = [[0, 1, 2], [1, 0, 2]]
+    polars.DataFrame({"a": [0, 2], "b": [1, 0], "c": [2, 1]}).write_parquet(path)
+    expected = [[0, 1, 2], [2, 0, 1]]
     assert data.read_table(path).ranks.tolist() == data.read(path).ranks.tolist() == expected
     polars.DataFrame({"1st": ["a", "b"], "2nd": ["b", "a"]}).write_parquet(path)
     assert data.read(path).ranks.tolist() == [[0, 1], [1, 0]]

@@ -22,6 +22,12 @@ class Case(NamedTuple):
         return [[labels(place) for place in order.split()] for order in self.ranked.split("/")]
 
     @property
+    def counted(self):
+        """How many orders there are, in words."""
+        number = len(self.orders)
+        return f"{number} ranking{'s' if number > 1 else ''}"
+
+    @property
     def by_region(self):
         """The same file with a last column that names the client of each row."""
         mark = ";" if ";" in self.text else ","
@@ -49,9 +55,9 @@ CASES = [
     ),
     Case(
         "small-numeric-ids",
-        "id,P1,P2,P3,P4\n5,1,2,3,4\n5,2,1,3,4\n",
+        "id,P1,P2,P3,P4\n5,1,2,3,4\n5,2,1,4,3\n",
         {"id_columns": ["id"]},
-        "P1 P2 P3 P4 / P2 P1 P3 P4",
+        "P1 P2 P3 P4 / P2 P1 P4 P3",
     ),
     Case("text-ids", "patient,a,b,c\np1,1,2,3\np2,3,1,2\n", {}, "a b c / b c a", certain=True),
     Case(
@@ -130,10 +136,42 @@ CASES = [
         {"layout": "orders"},
         "2 1 / 1 2 / 2 1",
     ),
-    Case("comments", "# a table\na,b,c\n1,2,3\n2,1,3\n", {}, "a b c / b a c", certain=True),
+    Case("comments", "# a table\na,b,c\n1,2,3\n3,1,2\n", {}, "a b c / b c a", certain=True),
+    Case(
+        "votes-that-look-like-ranks",
+        "team,votes\na,3\nb,2\nc,1\n",
+        HIGH | {"items_in": "rows"},
+        "a b c",
+    ),
+    Case("one-column-of-ranks", "team,Final place\na,3\nb,2\nc,1\n", {}, "c b a", certain=True),
+    Case(
+        "counted-rows-last",
+        "ann,bob,bib\n61,59,1\n58,60,2\n57,63,3\n",
+        HIGH | {"id_columns": ["bib"]},
+        "ann bob / bob ann / bob ann",
+    ),
+    Case(
+        "counted-rows-between",
+        "ann,bib,bob\n61,17,59\n58,18,60\n57,19,63\n",
+        LOW | {"id_columns": ["bib"]},
+        "bob ann / ann bob / ann bob",
+    ),
+    Case(
+        "number-of-a-site-last",
+        "a,b,c,site\n1,2,3,4\n3,1,2,4\n",
+        {"id_columns": ["site"]},
+        "a b c / b c a",
+    ),
 ]
 
-ITEMS_IN_ROWS = ("genes-in-rows", "square-with-names", "race-times", "ranks-below-positions")
+ITEMS_IN_ROWS = (
+    "genes-in-rows",
+    "square-with-names",
+    "race-times",
+    "ranks-below-positions",
+    "votes-that-look-like-ranks",
+    "one-column-of-ranks",
+)
 
 BY_ROW = [
     case for case in CASES if case.name not in (*ITEMS_IN_ROWS, "long", "no-header", "comments")

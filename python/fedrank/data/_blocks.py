@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fedrank._progress import Progress
 from fedrank._random import RNG
+from fedrank.data._csv import Comments
 from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
@@ -140,6 +141,8 @@ class Ballots:
     blank, overvotes, repeats, unnamed : int
         Number of blank ballots that were left out, and of choices that were dropped; the readers
         count them.
+    comments : Comments
+        The comment lines that were skipped.
     moved : bool
         Whether the columns of the choices were not in order.
     ignored : list of str
@@ -154,6 +157,7 @@ class Ballots:
         self.total = 0
         self.completed = 0
         self.blank = self.overvotes = self.repeats = self.unnamed = 0
+        self.comments = Comments()
         self.moved = False
         self.ignored: list[str] = []
 
@@ -186,6 +190,7 @@ class Ballots:
             Note(self.overvotes, "overvote", "{} dropped"),
             Note(self.repeats, "repeated choice", "{} dropped"),
             Note(self.unnamed, "cell", "{} such as NA left blank"),
+            self.comments.note(),
         )
         few = len(self.ignored) <= MAX_NAMED_COLUMNS
         many = "" if few else f"; {counted(len(self.ignored), 'other column')} skipped"

@@ -1,31 +1,22 @@
 """Rows of cells, from CSV, TSV and spreadsheets, and the values of cells."""
 
-import csv
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._progress import Progress
+from fedrank.data._csv import SEPARATORS, Row, Uncommented, comments_of, csv_rows
 from fedrank.data._sheets import SHEETS, Workbook, load_rows
-from fedrank.data._text import PathLike, fail, open_text, shown_name
-from fedrank.exceptions import InputError
+from fedrank.data._text import PathLike, fail, open_text
 from fedrank.rankings.source import Note
 
-Row: TypeAlias = tuple[int | None, list[Any]]
-"""A line number, from 1 (None in Parquet), and its cells."""
-
-SEPARATOR_LINE = re.compile(r'"?sep=([\t,;|])"?', re.I)
 LOAD_UNITS = 150  # time of loading a workbook, if that of the text of a CSV file is `PARSE_UNITS`
 ROW_UNITS = 100  # time of using its rows
 PARQUET = (".parquet", ".pq")
-SEPARATORS = "\t,;"
-MAX_SHOWN_CHARS = 80  # characters of a line that an error message shows
 
 
 @contextmanager
@@ -52,43 +43,6 @@ def first_row(path: PathLike, rows: Iterator[Row]) -> Row:
     return row
 
 
-def csv_rows(path: PathLike, lines: Iterator[str], decimal: str = ".") -> Iterator[Row]:
-    """Yield the rows of text separated by tabs, commas or semicolons, without comments.
-
-    The separator is the one that the first line has most of; a comma that is the decimal sign is
-    none. Lines that begin with ``#`` are comments. One with as many cells as the next row may be
-    a row or a header, and is refused. Blank rows below the first row are yielded too, so that they
-    can be counted. An empty line is no row, except between the rows of a single column.
-    """
-    body = Uncommented(path, lines, SEPARATORS.replace(decimal, ""))
-    if decimal == "," and body.separator not in body.first and "," in body.first:
-        raise InputError(
-            "the comma is declared to be the decimal sign, and it separates the columns",
-            file=shown_name(path),
-            value=decimal,
-            remedy="separate the columns by semicolons or tabs, or write decimal points",
-            shown=[f"line {body.line}: {body.first.strip()[:MAX_SHOWN_CHARS]}"],
-        )
-    reader = csv.reader(body, delimiter=body.separator, strict=True)
-    width = 0  # of the first row
-    empty: list[Row] = []  # lines since the last row of a single column
-    try:
-        for row in reader:
-            cells = list(map(str.strip, row))  # faster than a comprehension
-            body.check(len(row))
-            if width == 1 and not cells:
-                empty.append((body.number, [""]))
-            elif cells and (width or any(cells)):
-                width = width or len(cells)
-                if empty:
-                    yield from empty
-                    empty.clear()
-                if width == 1 or len(cells) > 1 or any(cells):
-                    yield body.number, cells
-    except csv.Error as error:
-        fail(path, body.number, f"this is not a valid table ({error})")
-
-
 def comma_separated(path: PathLike) -> bool:
     """Return whether a file is text in which commas separate the columns.
 
@@ -101,105 +55,6 @@ def comma_separated(path: PathLike) -> bool:
         return False
     with open_text(path) as lines:
         return Uncommented(path, lines, SEPARATORS).separator == ","
-
-
-class Uncommented:
-    """The lines of a table without its comments.
-
-    Parameters
-    ----------
-    path : str or path
-        The file, for error messages.
-    lines : iterator of str
-        All lines.
-    separators : str
-        Characters that may separate cells.
-
-    Attributes
-    ----------
-    number : int
-        The line that was last read, from 1.
-    first : str
-        The first line that is no comment.
-    line : int
-        Its number.
-    separator : str
-        The separator that it has most of.
-    """
-
-    def __init__(self, path: PathLike, lines: Iterator[str], separators: str) -> None:
-        self.path = path
-        declared, lines = declared_separator(lines)
-        top = []
-        for line in lines:
-            top.append(line)
-            if line.strip() and not is_comment(line):
-                break
-        self.line, self.first = len(top), top[-1] if top else ""
-        self.separator = declared or max(separators, key=self.first.count)
-        self.lines = chain(top, lines)
-        self.number = 0
-        self.fresh = True  # the next line begins a row
-        self.cells = 0  # of the last row
-        self.comment: tuple[int, int] | None = None  # line and cells of a comment just above
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self.lines:
-            self.number += 1
-            if self.fresh and is_comment(line):
-                self.comment = self.number, line.count(self.separator) + 1
-                self.compare(self.cells)
-            else:
-                self.fresh = False
-                yield line
-
-    def check(self, cells: int) -> None:
-        """Refuse a comment above a row of as many cells; the next line begins a row."""
-        self.fresh = True
-        self.compare(cells)
-        if cells:
-            self.comment = None
-            self.cells = cells
-
-    def compare(self, cells: int) -> None:
-        """Refuse a comment with as many cells as the row above or below it."""
-        if self.comment is not None and self.comment[1] == cells > 1:
-            fail(
-                self.path,
-                self.comment[0],
-                "the line begins with # and has as many cells as a row beside it: it may "
-                "be a comment, or a row or header",
-                remedy="remove the line, or remove the #, or put the first cell into quotes",
-            )
-
-
-def declared_separator(lines: Iterator[str]) -> tuple[str | None, Iterator[str]]:
-    r"""Return the separator that a first line ``sep=;`` declares, as Excel writes it.
-
-    Also return all lines; this one is blank.
-
-    Examples
-    --------
-    >>> separator, lines = declared_separator(iter(["sep=;\n", "a;b\n"]))
-    >>> separator, list(lines)
-    (';', ['\n', 'a;b\n'])
-    """
-    first = next(lines, None)
-    if first is None:
-        return None, lines
-    match = SEPARATOR_LINE.fullmatch(first.rstrip("\r\n"))
-    return (match[1], chain(["\n"], lines)) if match else (None, chain([first], lines))
-
-
-def is_comment(line: str) -> bool:
-    """Return whether a line begins with ``#``.
-
-    Examples
-    --------
-    >>> is_comment(" # made up"), is_comment('"#1",2')
-    (True, False)
-    """
-    return line.lstrip().startswith("#")
 
 
 def text_rows(rows: Iterator[Row]) -> Iterator[Row]:
@@ -244,15 +99,15 @@ class Filled(Iterator[Row]):
             self.blank += 1
         raise StopIteration
 
-    def note(self) -> Note:
-        """Count the blank rows in words.
+    def notes(self) -> tuple[Note, Note]:
+        """Count the blank rows and the comments in words.
 
         Examples
         --------
-        >>> print(Filled(iter([])).note())
-        0 blank rows left out
+        >>> [str(note) for note in Filled(iter([])).notes()]
+        ['0 blank rows left out', '0 comment lines skipped']
         """
-        return Note(self.blank, "blank row", "{} left out")
+        return Note(self.blank, "blank row", "{} left out"), comments_of(self.rows).note()
 
 
 @contextmanager

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._validation import plural
-from fedrank.data._cells import Filled, Row, cell_text, first_row
+from fedrank.data._cells import Filled, cell_text, first_row
+from fedrank.data._csv import Comments, Row, comments_of
 from fedrank.data._options import Declared
 from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.exceptions import InputError
@@ -61,8 +62,10 @@ class Grid:
         All different texts; the first one is empty.
     shown : tuple of str
         The first two rows of the file.
-    blank : Note
-        How many blank rows were left out.
+    left_out : tuple of Note
+        How many blank rows and comments were left out.
+    comments : Comments
+        The comments.
     """
 
     path: PathLike
@@ -75,7 +78,8 @@ class Grid:
     codes: NDArray[np.int32]
     texts: list[str]
     shown: tuple[str, ...]
-    blank: Note
+    left_out: tuple[Note, ...]
+    comments: Comments
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
@@ -239,9 +243,19 @@ def load(path: PathLike, rows: Iterator[Row], declared: Declared) -> Grid:
         values[here], codes_of[here] = found_values, found_codes
     values, codes_of = values.reshape(shape), codes_of.reshape(shape)
     names = [str(column + 1) for column in range(shape[1])]
-    texts, blank = list(index), filled.note()
     grid = Grid(
-        path, declared, names, False, lines, count, values, codes_of, texts, tuple(shown), blank
+        path=path,
+        declared=declared,
+        names=names,
+        headed=False,
+        lines=lines,
+        widths=count,
+        values=values,
+        codes=codes_of,
+        texts=list(index),
+        shown=tuple(shown),
+        left_out=filled.notes(),
+        comments=comments_of(rows),
     )
     last = shape[1]
     while last > 1 and not codes_of[:, last - 1].any():  # separators at the ends of all lines

@@ -100,7 +100,12 @@ def with_order_header(grid: Grid) -> Grid:
     new = not np.isin(words, below).any()
     if len(words) > 1 and new:
         return named(grid)
-    return grid.refuse("the first row may be a header, or an order like those below it", CHOICES)
+    problem = "the first row may be a header, or an order like those below it"
+    if np.isin(codes[0], below).any():
+        grid.refuse(problem, CHOICES)
+    # Its cells would be items that no other order names.
+    remedy = "if it is an order, put a header such as 1st, 2nd, … above it"
+    return grid.refuse(problem, CHOICES[:1], remedy=remedy)
 
 
 def refuse_one_column(grid: Grid) -> NoReturn:

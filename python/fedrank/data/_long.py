@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fedrank._words import RANK_WORDS, RANKING_WORDS, VALUE_WORDS, is_id, names_item
 from fedrank.data._blocks import MAX_CELLS
 from fedrank.data._grid import Choices, Grid
-from fedrank.data._matrix import Matrix, Read, from_matrix
+from fedrank.data._matrix import LEAVE_EMPTY, Matrix, Read, from_matrix, unclear_zero
 from fedrank.data._orders import as_items
 from fedrank.data._text import fail
 
@@ -46,6 +46,10 @@ def read_long(grid: Grid) -> Read:
         name = grid.names[value] if grid.headed else ""
         refuse_unclear(grid, name, values)
     layout = "ranks" if grid.declared.best is None else "scores"
+    zero = unclear_zero(values) if grid.names[value].lower() in RANK_WORDS else None
+    if zero is not None:
+        line = grid.lines[int(np.argmax(grid.values[:, value] == 0))]
+        fail(grid.path, line, zero[2], value=0, remedy=LEAVE_EMPTY)
     empty = int(np.isnan(grid.values[:, value]).sum())
     parts = zip(("ranking", "item", "number"), (ranking, item, value), strict=True)
     form = "long table: " + ", ".join(f"{what} {grid.names[column]}" for what, column in parts)

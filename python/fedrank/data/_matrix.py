@@ -1,7 +1,7 @@
 """Ranks or scores whose reading is settled, and the rankings that they are."""
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,9 @@ from fedrank.rankings.source import Note, Source
 
 HIGH = {"layout": "scores", "best": "high"}
 LOW = {"layout": "scores", "best": "low"}
+LEAVE_EMPTY = (
+    "leave the cells of unranked items empty, or, if 0 is the best rank, count the ranks from 1"
+)
 
 
 class Read(NamedTuple):
@@ -44,6 +47,8 @@ class Matrix:
         Columns that are no items.
     form : str
         More about the table, such as "items in rows".
+    item_lines : list of int or None
+        Lines of the items, if these are in rows.
     """
 
     layout: str
@@ -53,6 +58,13 @@ class Matrix:
     empty: int
     skipped: tuple[str, ...] = ()
     form: str = ""
+    item_lines: list[int | None] = field(default_factory=list)
+
+    def line(self, ranking: int, item: int) -> int | None:
+        """Return the line of a number; None if it is not known."""
+        if self.lines:
+            return self.lines[ranking]
+        return self.item_lines[item] if self.item_lines else None
 
     def head(self, count: int) -> "Matrix":
         """Return the first rankings."""
@@ -70,8 +82,9 @@ def from_matrix(grid: Grid, matrix: Matrix) -> Read:
     base = perm_base(values)
     if matrix.layout == "ranks" and base is None:
         check_ranks(grid, matrix)
+        check_zeros(grid, matrix)
     notes = [
-        grid.blank,
+        *grid.left_out,
         Note(blank, "empty ranking", "{} left out"),
         Note(
             matrix.empty - blank * values.shape[1],
@@ -109,9 +122,50 @@ def check_ranks(grid: Grid, matrix: Matrix) -> None:
     grid.refuse(
         f"{value:g} is not a rank: ranks are whole numbers of at least 0, or halves",
         scores,
-        line=matrix.lines[row] if matrix.lines else None,
+        line=matrix.line(row, item),
         value=value,
     )
+
+
+def check_zeros(grid: Grid, matrix: Matrix) -> None:
+    """Refuse a 0 among ranks that may mean: not ranked."""
+    found = unclear_zero(matrix.values)
+    if found is not None:
+        row, item, problem = found
+        line = matrix.line(row, item)
+        fail(grid.path, line, problem, value=0, remedy=LEAVE_EMPTY)
+
+
+def unclear_zero(values: NDArray[np.float64]) -> tuple[int, int, str] | None:
+    """Return row and item of a 0 that may mean "not ranked", and why; None if there is none.
+
+    Ranks from 0 are less than the number of items, and whatever follows two items that are tied at
+    0 has at least rank 2.
+
+    Examples
+    --------
+    >>> unclear_zero(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 3.0]]))
+    (0, 2, '0 and 3 both occur among ranks of 3 items')
+    >>> unclear_zero(np.array([[0.0, 0.0, 1.0]]))
+    (0, 0, '0 occurs 2 times in a ranking, and the other ranks do not follow such a tie')
+    >>> unclear_zero(np.array([[0.0, 0.0, 2.0]]))
+    """
+    n = values.shape[1]
+    zeros = values == 0
+    several = np.flatnonzero(zeros.sum(axis=1) > 1)
+    if zeros.any() and np.nanmax(values) >= n:
+        row, item = divmod(int(np.flatnonzero(zeros)[0]), n)
+        return row, item, f"0 and {np.nanmax(values):g} both occur among ranks of {n} items"
+    ordered = np.sort(values[several], axis=1)
+    first, last = tied_places(ordered)
+    fits = np.isnan(ordered) | (ordered == first) | (ordered == (first + last) / 2)
+    for row in several[~fits.all(axis=1)][:1].tolist():
+        count = int(zeros[row].sum())
+        problem = (
+            f"0 occurs {count} times in a ranking, and the other ranks do not follow such a tie"
+        )
+        return row, int(np.argmax(zeros[row])), problem
+    return None
 
 
 def perm_base(values: NDArray[np.float64]) -> int | None:
@@ -145,12 +199,9 @@ def are_ranklike(values: NDArray[np.float64]) -> bool:
         return False
     ordered = np.sort(values, axis=1)  # NaN last, and unlike any other
     known = ~np.isnan(ordered)
-    place = np.broadcast_to(np.arange(ordered.shape[1]), ordered.shape)
+    first, last = tied_places(ordered)
     new = ordered[:, 1:] != ordered[:, :-1]
     edge = np.ones((len(ordered), 1), dtype=bool)
-    first = np.maximum.accumulate(np.where(np.hstack([edge, new]), place, 0), axis=1)
-    ends = np.where(np.hstack([new, edge]), place, place.shape[1])
-    last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
     dense = np.cumsum(np.hstack([~edge, new]), axis=1)
     fits = [
         (~known | (ordered - levels == base)).all(axis=1)
@@ -158,6 +209,22 @@ def are_ranklike(values: NDArray[np.float64]) -> bool:
         for base in (0, 1)
     ]
     return bool(np.any(fits, axis=0).all())
+
+
+def tied_places(ordered: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first and the last place of the numbers that are equal to each, in sorted rows.
+
+    Examples
+    --------
+    >>> tied_places(np.array([[1.0, 1.0, 3.0]]))
+    (array([[0, 0, 2]]), array([[1, 1, 2]]))
+    """
+    place = np.broadcast_to(np.arange(ordered.shape[1]), ordered.shape)
+    new = ordered[:, 1:] != ordered[:, :-1]
+    edge = np.ones((len(ordered), 1), dtype=bool)
+    first = np.maximum.accumulate(np.where(np.hstack([edge, new]), place, 0), axis=1)
+    ends = np.where(np.hstack([new, edge]), place, place.shape[1])
+    return first, np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
 
 
 def are_ranks(values: NDArray[np.float64]) -> bool:

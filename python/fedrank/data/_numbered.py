@@ -27,13 +27,15 @@ def may_be_rank(label: str) -> bool:
 def refuse_bare(grid: Grid, numbers: Sequence[int], named: bool) -> None:
     """Refuse numbers that nothing says are ranks: without a header of item names.
 
-    If the rows are named, columns that are just numbered may be rankings of them.
+    If the rows are named, columns that are just numbered may be rankings of them, and a single
+    one, such as "final place", their ranks.
     """
     if grid.declared.layout is not None:
         return
     names = [grid.names[column] for column in numbers]
     counted = not named and are_positions(names)
-    if grid.headed and (counted or all(map(is_position, names)) or are_directions(names)):
+    directed = are_directions(names) and not (named and len(names) == 1)
+    if grid.headed and (counted or all(map(is_position, names)) or directed):
         refuse_positions(grid, numbers)
     if not grid.headed and not named:
         grid.refuse("there is no header of item names", readings(grid, numbers))

@@ -21,6 +21,7 @@ from fedrank.rankings.source import Note, Source
 def read_orders(grid: Grid) -> Read:
     """Read orders of labels; items that a row does not name are not ranked."""
     declared = grid.declared
+    grid.comments.check_ballots(grid.path)
     if len(grid.names) == 1 and declared.layout is None:
         refuse_one_column(grid)
     grid = with_order_header(grid).without(declared.id_columns)
@@ -48,7 +49,7 @@ def read_orders(grid: Grid) -> Read:
         kind="orders",
         how=f"orders, best first{REORDERED if moved else ''}",
         skipped=declared.id_columns,
-        notes=tuple(note for note in (grid.blank, blank) if note.count),
+        notes=tuple(note for note in (*grid.left_out, blank) if note.count),
     )
     return Read(from_levels(levels[rows], items, source), rows)
 

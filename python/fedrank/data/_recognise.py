@@ -17,18 +17,27 @@ from fedrank._words import (
     is_number_id,
     names_item,
     names_ranking,
+    names_ranks,
 )
+from fedrank.data._csv import DECIMAL_COMMA
 from fedrank.data._grid import Choices, Grid
 from fedrank.data._header import refuse_one_column
-from fedrank.data._matrix import HIGH, LOW, Matrix, number_choices, perm_base
+from fedrank.data._ids import (
+    LONG,
+    extra_columns,
+    refuse_counted,
+    refuse_large,
+    refuse_number_ids,
+    refuse_rising,
+    skipping,
+    too_large,
+)
+from fedrank.data._matrix import HIGH, LOW, Matrix, are_ranks, number_choices, perm_base
 from fedrank.data._numbered import refuse_bare
 from fedrank.data._odd import refuse_odd
 from fedrank.data._text import fail
 
-DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)+", re.A)
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.A)
-LONG: tuple[str, dict[str, Any]] = ("one row per ranking and item", {"layout": "long"})
-MIN_COUNTED_ROWS = 3  # rows from which different whole numbers may number them
 
 
 def recognise(grid: Grid, labels: tuple[str, ...] | None) -> Matrix:
@@ -57,8 +66,11 @@ def recognise(grid: Grid, labels: tuple[str, ...] | None) -> Matrix:
         refuse_bare(grid, numbers, named=False)
         if grid.declared.items_in is None and names is None:
             refuse_counted(grid, numbers)
-    elif names is None and labels is None:
-        refuse_rising(grid, numbers)
+    else:
+        if names is None and labels is None:
+            refuse_rising(grid, numbers)
+        if len(numbers) == 1:
+            refuse_single(grid, grid.names[numbers[0]])
     return matrix_of(grid, names, numbers, side, labels)
 
 
@@ -83,7 +95,7 @@ def matrix_of(
         ids = ids[1:]
     check_labels(grid, labels, "row")
     turned = np.ascontiguousarray(values.T)
-    return Matrix(layout, turned, labels, [], empty, ids, form)
+    return Matrix(layout, turned, labels, [], empty, ids, form, grid.lines)
 
 
 def names_column(grid: Grid) -> int | None:
@@ -150,27 +162,6 @@ def sides_of(grid: Grid, names: int | None, both: bool = False) -> Choices:
     return [(across, {"items_in": "columns"}), (down, {"items_in": "rows"})]
 
 
-def extra_columns(values: NDArray[np.float64]) -> list[int]:
-    """Return the columns without which every row is a permutation.
-
-    Examples
-    --------
-    >>> extra_columns(np.array([[17.0, 1.0, 2.0], [18.0, 2.0, 1.0]]))
-    [0]
-    """
-    n = values.shape[1] - 1
-    sums = values.sum(axis=1, keepdims=True)
-    if n < 2:  # one number is always a permutation
-        return []
-    found: list[int] = []
-    for base in (0, 1):
-        # What is left of the sum of a row is the number in the extra column.
-        left = sums - (n * base + n * (n - 1) // 2)
-        fits = np.flatnonzero((values == left).all(axis=0))
-        found += [int(c) for c in fits if perm_base(np.delete(values, c, axis=1)) == base]
-    return found
-
-
 def is_unlike(values: NDArray[np.float64]) -> bool:
     """Return whether the first column may be an id: whole numbers beside others, or larger ones.
 
@@ -206,7 +197,10 @@ def refuse_numbers(grid: Grid, names: int | None, values: NDArray[np.float64]) -
     problem = "the numbers are not certainly ranks: not every row is a permutation"
     if np.isnan(values).any():
         problem = "the numbers are not certainly ranks: cells are empty"
-    grid.refuse(problem, choices)
+    remedy = None
+    if (values == 0).any() and are_ranks(np.nan_to_num(values)):
+        remedy = "if 0 means that an item is not ranked, leave these cells empty first"
+    grid.refuse(problem, choices, remedy=remedy)
 
 
 def refuse_texts(grid: Grid) -> None:
@@ -273,30 +267,18 @@ def refuse_decimals(grid: Grid, word: str) -> None:
     grid.refuse(f"{word!r} is not a number with a decimal point", [choice])
 
 
-def refuse_number_ids(grid: Grid, numbers: Sequence[int]) -> None:
-    """Refuse a column of numbers whose name says that it numbers or names the rows."""
-    if not grid.headed:
+def refuse_single(grid: Grid, name: str) -> None:
+    """Refuse one column of numbers beside items, unless its name says that they are ranks."""
+    if grid.declared.layout is not None or (grid.headed and names_ranks(name)):
         return
-    ids = [grid.names[column] for column in numbers if is_number_id(grid.names[column])]
-    if ids:
-        shown = ", ".join(map(repr, ids))
-        word, what = "column", "an item, judging by its name"
-        if len(ids) > 1:
-            word, what = "columns", "items, judging by their names"
-        long: Choices = [LONG] if are_long(grid.names) else []
-        grid.refuse(
-            f"{word} {shown} may not be {what}",
-            [*skipping(grid, ids), *long],
-            remedy="if it is an item, rename it",
-        )
-
-
-def skipping(grid: Grid, ids: list[str]) -> Choices:
-    """Return the choice that some columns are no items."""
-    text = f"column {ids[0]} is no item"
-    if len(ids) > 1:
-        text = f"columns {', '.join(ids)} are no items"
-    return [(text, {"id_columns": [*grid.declared.id_columns, *ids]})]
+    shown = f"column {name!r}" if grid.headed else "the column of numbers"
+    side = {"items_in": "rows"}
+    choices: Choices = [
+        ("ranks, the lowest is best", {"layout": "ranks"} | side),
+        ("scores, the highest is best (votes, points)", HIGH | side),
+        ("scores, the lowest is best (times)", LOW | side),
+    ]
+    grid.refuse(f"{shown} may contain ranks or scores: its name does not say it", choices)
 
 
 def refuse_score_names(grid: Grid, numbers: Sequence[int]) -> None:
@@ -310,88 +292,6 @@ def refuse_score_names(grid: Grid, numbers: Sequence[int]) -> None:
         ("ranks, the lowest is best", {"layout": "ranks"}),
     ]
     grid.refuse(f"the numbers may be scores, judging by the column name {names[0]!r}", choices)
-
-
-def refuse_counted(grid: Grid, numbers: list[int]) -> None:
-    """Refuse a column of numbers that may number the rows."""
-    values = grid.values[:, numbers]
-    if len(numbers) < 2:
-        return
-    first = values[:, 0]
-    suspects = []
-    if perm_base(values) is None:
-        suspects = extra_columns(values)
-        different = [are_different(column) for column in values.T]
-        rising = bool((np.diff(first) > 0).all())
-        alone = rising or not any(different[1:])
-        if len(first) >= MIN_COUNTED_ROWS and different[0] and alone:
-            suspects.append(0)
-    elif (first == first[0]).all() and len(numbers) > 2 and perm_base(values[:, 1:]) is not None:
-        suspects.append(0)  # the same best or worst item everywhere, or the number of a site
-    if suspects:
-        name = grid.names[numbers[suspects[0]]]
-        like = {"layout": grid.declared.layout or "ranks", "items_in": "columns"}
-        item = ("it is an item like the others", like)
-        grid.refuse(f"column {name!r} may number the rows", [*skipping(grid, [name]), item])
-
-
-def are_different(column: NDArray[np.float64]) -> bool:
-    """Return whether numbers are whole, and no two are equal.
-
-    Examples
-    --------
-    >>> are_different(np.array([17.0, 3.0])), are_different(np.array([0.5, 3.0]))
-    (True, False)
-    """
-    return bool((column == np.floor(column)).all()) and len(np.unique(column)) == len(column)
-
-
-def too_large(grid: Grid, numbers: list[int]) -> NDArray[np.bool_]:
-    """Return which columns have a number that is larger than the number of columns."""
-    large: NDArray[np.bool_] = np.nan_to_num(grid.values[:, numbers]) > len(numbers)
-    return np.asarray(large.any(axis=0))
-
-
-def refuse_large(grid: Grid, numbers: list[int], side: str) -> None:
-    """Refuse a rank that is larger than the number of items: its column may be an id."""
-    values = grid.values[:, numbers]
-    n = values.shape[1] if side == "columns" else values.shape[0]
-    large = np.nan_to_num(values) > n
-    wrong = large.any(axis=0)
-    if grid.declared.layout != "ranks" or not wrong.any():
-        return
-    if grid.declared.items_in == "columns" or (side == "rows" and wrong.all()):
-        return  # ranks in a longer list
-    row, place = divmod(int(np.flatnonzero(large)[0]), len(numbers))
-    choices: Choices = []
-    remedy = None
-    if grid.headed and not wrong.all():
-        choices += skipping(grid, [grid.names[numbers[c]] for c in np.flatnonzero(wrong)])
-    if side == "columns":
-        longer = "the ranks are from a longer list, one ranking per row"
-        choices.append((longer, {"items_in": "columns"}))
-    else:
-        remedy = "if it is a ranking, rank the items of the table anew"
-    value = float(values[row, place])
-    grid.refuse(
-        f"{value:g} in column {grid.names[numbers[place]]}: ranks of {n} items cannot exceed {n}",
-        choices,
-        remedy=remedy,
-        line=grid.lines[row],
-        value=value,
-    )
-
-
-def refuse_rising(grid: Grid, numbers: list[int]) -> None:
-    """Refuse a first column that may number items in rows which have no names."""
-    first = grid.values[:, numbers[0]]
-    if len(numbers) > 1 and len(first) > 1 and bool((np.diff(first) > 0).all()):
-        name = grid.names[numbers[0]]
-        grid.refuse(
-            f"column {name!r} may number the rows",
-            [(f"column {name} names the items", {"id_columns": [name]})],
-            remedy="if it is a ranking, put a column of item names first",
-        )
 
 
 def check_labels(grid: Grid, labels: tuple[str, ...] | None, what: str) -> None:

@@ -140,7 +140,20 @@ def open_text(path: PathLike, rest_units: float = 0) -> Iterator[Iterator[str]]:
             data.seek(0)
             counted.units, counted.rest = PARSE_UNITS, rest_units * size
             errors = "replace" if encoding == "utf-16" else "strict"
-            yield io.TextIOWrapper(data, encoding, errors)
+            yield without_mark(io.TextIOWrapper(data, encoding, errors))
+
+
+def without_mark(lines: Iterator[str]) -> Iterator[str]:
+    r"""Yield the lines without byte order marks at the beginning; programs may add a second one.
+
+    Examples
+    --------
+    >>> list(without_mark(iter(["\ufeffa\n", "b\n"])))
+    ['a\n', 'b\n']
+    """
+    first = next(lines, "")
+    yield first.lstrip("\ufeff")
+    yield from lines
 
 
 def find_encoding(path: PathLike, data: IO[bytes]) -> str:

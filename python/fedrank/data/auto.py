@@ -12,7 +12,8 @@ from fedrank._random import RNG
 from fedrank._validation import as_bool
 from fedrank.data import preflib, tables
 from fedrank.data._blocks import Ballots
-from fedrank.data._cells import LOAD_UNITS, PARQUET, ROW_UNITS, is_comment, suffix_of, table_rows
+from fedrank.data._cells import LOAD_UNITS, PARQUET, ROW_UNITS, suffix_of, table_rows
+from fedrank.data._csv import is_comment
 from fedrank.data._grid import Choices
 from fedrank.data._options import TABLES, USERS, Declared, ReadOptions, layout_of
 from fedrank.data._sheets import SHEETS, Workbook
@@ -20,7 +21,7 @@ from fedrank.data._text import PathLike, first_line, open_text, rereadable, show
 from fedrank.data.ballots import NumberedError, choice_columns, read_ballots, read_into
 from fedrank.data.blt import BLT_HEAD
 from fedrank.data.expression import rank_genes, read_expression
-from fedrank.data.jester import read_jester
+from fedrank.data.jester import read_jester, refuse_zipped_table
 from fedrank.data.sushi import read_sushi
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
@@ -190,6 +191,8 @@ def refuse_table_options(path: PathLike, declared: Declared, layout: str) -> Non
 def recognised(file: PathLike, path: PathLike) -> str:
     """Return the layout that the name or the beginning of a file shows; "table" otherwise."""
     suffix = Path(Path(path).name.lower().removesuffix(".gz")).suffix
+    if suffix == ".zip":
+        refuse_zipped_table(file)
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
     if suffix not in SHEETS:

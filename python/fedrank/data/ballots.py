@@ -13,15 +13,8 @@ from fedrank._random import RNG
 from fedrank._validation import few
 from fedrank._words import word_set, words_of
 from fedrank.data._blocks import Ballots
-from fedrank.data._cells import (
-    Row,
-    cell_text,
-    csv_rows,
-    first_repeat,
-    first_row,
-    is_number,
-    table_rows,
-)
+from fedrank.data._cells import cell_text, first_repeat, first_row, is_number, table_rows
+from fedrank.data._csv import Row, comments_of, csv_rows
 from fedrank.data._grid import MAX_SHOWN_ROWS, MISSING, show
 from fedrank.data._numbered import may_be_rank
 from fedrank.data._options import BallotOptions
@@ -207,6 +200,8 @@ def read_records(
             chosen.extend((*ballot, END))
         else:
             ballots.blank += 1
+    ballots.comments = comments_of(rows)
+    ballots.comments.check_ballots(path)
     if not index:
         fail(path, None, "no ballot has a valid choice")
     if counts:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from fedrank._random import RNG
 from fedrank.data._blocks import Blocks, by_scores
-from fedrank.data._cells import Filled, Row, first_repeat, first_row, numbers, table_rows
+from fedrank.data._cells import Filled, first_repeat, first_row, numbers, table_rows
+from fedrank.data._csv import Row
 from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.complete import Rankings
@@ -111,7 +112,7 @@ def rank_genes(
         for values in matrix:
             tied += has_ties(values[chosen])
             blocks.add(values[chosen])
-    notes = (filled.note(), Note(tied, "ranking", TIES.get(ties, "")))
+    notes = (*filled.notes(), Note(tied, "ranking", TIES.get(ties, "")))
     source = Source(
         files=(str(shown_name(path)),),
         rankings=blocks.rows,

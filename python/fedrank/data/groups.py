@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from fedrank._random import RNG
 from fedrank.data import tables
 from fedrank.data._blocks import Ballots
-from fedrank.data._cells import Row, cell_text, first_row
+from fedrank.data._cells import cell_text, first_row
+from fedrank.data._csv import Row, comments_of
 from fedrank.data._options import Declared, layout_of, one_of
 from fedrank.data._text import PathLike, fail, rereadable
 from fedrank.data.ballots import (
@@ -71,6 +72,7 @@ class Grouped:
         self.header = names[:column] + names[column + 1 :]
         self.first = self.others(first[1])
         self.lines = chain([first], lines)
+        self.all_lines = lines
         self.parties: dict[str, int] = {}
         self.owners: list[int] = []
         self.blank = 0
@@ -174,7 +176,7 @@ def read_groups(
     >>> print(parties["Orono"].source)
     cvr.csv: 4 rankings of 3 items (ballots, best first; column Precinct names the clients; columns
     Cast Vote Record, Ballot Style, without a name, Three skipped; 1 blank ballot left out;
-    2 overvotes dropped; 2 repeated choices dropped)
+    2 overvotes dropped; 2 repeated choices dropped; 2 of its 4 rankings used)
     """
     one_of("layout", layout, LAYOUTS)
     one_of("items_in", items_in, ("columns",))
@@ -226,7 +228,11 @@ def by_party(
     if source is not None:
         how = f"{source.how}; column {table.by.strip()} names the clients"
         blank = Note(table.blank, "blank row", "{} left out")
-        notes = (*source.notes, *(note for note in (blank, empty) if note.count))
+        comments = comments_of(table.all_lines)
+        if source.kind in ("orders", "ballots"):
+            comments.check_ballots(table.path)
+        added = (blank, comments.note(), empty)
+        notes = (*source.notes, *(note for note in added if note.count))
         source = replace(source, how=how, notes=notes)
     whole = type(rankings)._trusted(rankings.ranks, rankings.item_labels, source)
     return {party: whole[parts[party]] for party in names if parts[party].size}

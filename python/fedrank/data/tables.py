@@ -14,17 +14,19 @@ from fedrank._random import RNG
 from fedrank._text import noun
 from fedrank._words import are_long
 from fedrank.data._blocks import Ballots
-from fedrank.data._cells import PARQUET, Row, cell_text, comma_separated, table_rows
+from fedrank.data._cells import PARQUET, cell_text, comma_separated, table_rows
+from fedrank.data._csv import Row
 from fedrank.data._extras import need
 from fedrank.data._grid import Choices, Grid, load
 from fedrank.data._header import named, with_corner, with_header
+from fedrank.data._ids import LONG
 from fedrank.data._long import read_long
 from fedrank.data._matrix import Read, from_matrix
 from fedrank.data._numbered import refuse_positions
 from fedrank.data._options import OWNERS, TABLES, Declared, TableOptions, one_of
 from fedrank.data._orders import read_orders
-from fedrank.data._recognise import LONG, recognise, refuse_decimals
-from fedrank.data._text import PARSE_UNITS, PathLike, fail
+from fedrank.data._recognise import recognise, refuse_decimals
+from fedrank.data._text import PARSE_UNITS, PathLike, fail, shown_name
 from fedrank.data.ballots import read_records
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
@@ -192,6 +194,7 @@ def read_chosen(grid: Grid, options: dict[str, Any], trial: bool) -> Read:
     if chosen.declared.layout != "ballots":
         return read_grid(chosen, trial)
     rows = chosen.head(MAX_TRIED_ROWS) if trial else chosen
+    grid.comments.check_ballots(grid.path)
     records = Ballots(grid.path, "ballots", complete=False, rng=None)
     found = read_records(records, rows.cells(), None, options.get("choices"), False, False)
     return Read(found, np.arange(len(found)))
@@ -204,7 +207,10 @@ def read_grid(grid: Grid, trial: bool = False) -> Read:
     """
     declared = grid.declared
     if declared.layout == "orders" or (declared.layout is None and has_texts(grid)):
-        replace(declared, layout="orders")  # refuses options that orders do not have
+        try:
+            replace(declared, layout="orders")  # refuses options that orders do not have
+        except InputError as error:
+            raise error.at(shown_name(grid.path)) from None
         return read_orders(grid.head(MAX_TRIED_ROWS) if trial and declared.layout else grid)
     whole = with_header(grid)
     grid = whole.without(declared.id_columns)
