@@ -40,7 +40,7 @@ def test_a_preview_is_of_the_true_rankings_or_is_refused(tmp_path, case):
     shown = preview(config_of(tmp_path, case, study, **case.options), study)
     assert (shown.rankings, shown.source.split(" of ")[0]) == (
         len(case.orders),
-        f"votes.csv: {len(case.orders)} rankings",
+        f"votes.csv: {len(case.orders)} ranking{'s' * (len(case.orders) > 1)}",
     )
     doubled = dict.fromkeys(labels, 0)  # doubled mid-ranks, by definition
     for order in case.orders:
@@ -139,7 +139,7 @@ def test_options_that_cannot_be_are_refused_when_the_configuration_is_read(
 
 def tied(folder, study, **reading):
     """Configure an agent whose rankings have ties."""
-    ranks = [[0, 0, 1, 2], [1, 0, 2, 3]] * 6
+    ranks = [[0, 0, 2, 3], [1, 0, 2, 3]] * 6
     chosen = {"layout": "ranks"} | reading
     return configured(folder, study=study, ranks=ranks, seed=7, reading=chosen)
 

@@ -341,7 +341,7 @@ def test_standard_input_is_read(votes, name):
 def test_tables_fit_the_terminal_and_lose_no_letter(tmp_path, width):
     long = "a name of sixty letters that no narrow screen can show in one"
     labels = (long, "[bold]bob[/bold]", ":cat:")
-    file = write_ranks(tmp_path / "votes.csv", labels, [(0, 1, 2), (0, 1, 2), (1, 0, 2)])
+    file = write_ranks(tmp_path / "votes.csv", labels, [(0, 1, 2)] * 3 + [(1, 2, 0)])
     code, shown = in_terminal("aggregate", file, width=width)
     assert code == 0, shown
     lines = visible(shown)

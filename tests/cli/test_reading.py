@@ -41,7 +41,7 @@ def test_a_declared_file_gives_the_consensus_of_its_true_orders(case):
     found = json.loads(done.stdout)
     scores = {row["item"]: row["score"] for row in found["consensus"]}
     assert scores == pytest.approx(scores_of(one.orders))
-    assert found["source"].startswith(f"votes.csv: {len(one.orders)} rankings of ")
+    assert found["source"].startswith(f"votes.csv: {len(one.orders)} ranking")
 
 
 def test_piped_the_command_refuses_or_says_what_it_read(case):
@@ -49,7 +49,7 @@ def test_piped_the_command_refuses_or_says_what_it_read(case):
     done = run("aggregate", file)
     if one.certain:
         assert done.returncode == 0
-        assert done.stdout.startswith(f"votes.csv: {len(one.orders)} rankings of ")
+        assert done.stdout.startswith(f"votes.csv: {len(one.orders)} ranking")
         return
     assert (done.returncode, done.stdout) == (2, "")
     lines = done.stderr.splitlines()
@@ -108,7 +108,7 @@ def federate(*arguments):
 
 def test_what_was_read_is_said_in_one_line_and_by_client(tmp_path):
     for i, name in enumerate("abc"):
-        head = "id,x,y,z\n" + "".join(f"{10 * k},1,2,3\n" for k in range(i + 2))
+        head = "id,x,y,z\n" + "".join(f"{10 * k},1,3,2\n" for k in range(i + 2))
         (tmp_path / f"{name}.csv").write_text(head)
     files = sorted(tmp_path.glob("*.csv"))
     line = "3 files: 9 rankings of 3 items (ranks, 1 = best; column id skipped)"
@@ -135,9 +135,9 @@ def test_a_split_file_is_said_once():
 @pytest.mark.parametrize(
     ("texts", "options", "named"),
     [
-        (["a,b,c\n1,2,3\n1,2,3\n"] * 2 + ["1st,2nd,3rd\na,b,c\n"], [], "was read as ranks, and"),
+        (["a,b,c\n1,3,2\n1,3,2\n"] * 2 + ["1st,2nd,3rd\na,b,c\n"], [], "was read as ranks, and"),
         (
-            ["a,b,c\n1,2,3\n1,2,3\n"] * 2 + ["a,b,c\n5,7,0.5\n1,2,9\n"],
+            ["a,b,c\n1,3,2\n1,3,2\n"] * 2 + ["a,b,c\n5,7,0.5\n1,2,9\n"],
             ["--best", "high"],
             "a.csv look like ranks, and",
         ),

@@ -121,7 +121,7 @@ CASES = [
     Case(
         "number-of-a-site-last",
         "a,b,c,site\n1,2,3,4\n3,1,2,4\n",
-        RANKS | {"id_columns": ["site"]},
+        {"id_columns": ["site"]},
         "a b c / b c a",
     ),
 ]

@@ -9,7 +9,7 @@ from typing import Any, Literal, NoReturn, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._positions import positions_of
+from fedrank._positions import TOP, UNCLEAR, positions_of
 from fedrank._random import RNG
 from fedrank._validation import few
 from fedrank._words import word_set, words_of
@@ -30,7 +30,9 @@ COUNTS = word_set("count counts n weight weights votes times ballots freq freque
 OVERVOTE = "overvote"
 END = -1  # after the candidates of each ballot
 NTH_CHOICE = re.compile(r"\b(\d+)(?:st|nd|rd|th)\s+choice\b", re.I | re.A)
-CHOICE = re.compile(rf"{NTH_CHOICE.pattern}|^(?:rank|choice)\s*_?(\d+)$", re.I | re.A)
+CHOICE = re.compile(
+    rf"{NTH_CHOICE.pattern}|^(?:rank|choice)\s*_?(\d+)(?:\s*\((.*)\))?$", re.I | re.A
+)
 MAX_COLUMNS_LISTED = 12  # names of columns that an error message lists
 
 
@@ -296,6 +298,12 @@ def check_places(path: PathLike, line: int | None, header: Sequence[str]) -> Non
     """Refuse columns of choices of which one is missing, or there more than once."""
     found = [match for match in map(CHOICE.search, header) if match]
     places = positions_of([match[1] or match[2] for match in found])
+    numbers = [int(match[1] or match[2]) for match in found]
+    for match, number in zip(found, numbers, strict=True):
+        words = set(words_of(match[3] or ""))
+        if (words & TOP and number > min(numbers)) or (words & UNCLEAR and number < max(numbers)):
+            places = f"{match.string!r} contradicts its number"
+            break
     if isinstance(places, str):
         fail(
             path,
