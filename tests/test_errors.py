@@ -51,6 +51,7 @@ def raised(call):
         (lambda: PartialRankings([[0, 1], [-1, -1]]), {"row": 1}),
         (lambda: PartialRankings([[0, 1], [0, -2]]), {"row": 1, "item": 1, "value": -2}),
         (lambda: fedrank.aggregate([[0, 1]] * 2, weights=[1, 0.5]), {"row": 1, "value": 0.5}),
+        (lambda: fedrank.aggregate([[0, 1]] * 3, weights=[0, 0, 0]), {"value": 0}),
         (lambda: fedrank.Mallows(1.5, n=3), {"value": 1.5, "parameter": "phi"}),
         (lambda: fedrank.Mallows(0.5, n=0), {"value": 0, "parameter": "n"}),
         (lambda: fedrank.Borda(3, 2, quantize="no"), {"value": "no", "parameter": "quantize"}),

@@ -27,7 +27,9 @@ POSITION = re.compile(
     re.I | re.A,
 )
 
-CHOICE = re.compile(r"\b(\d+)(?:st|nd|rd|th)\s+choice\b|^(?:rank|choice)\s*_?(\d+)$", re.I | re.A)
+CHOICE = re.compile(
+    r"\b(\d+)(?:st|nd|rd|th)\s+choice\b|^(?:rank|choice)\s*_?(\d+)(?:\s*\((.*)\))?$", re.I | re.A
+)
 """Names of columns that contain the choices of ballots; other words may stand before them."""
 
 RUNNER_UP = re.compile(r"\brunner[\s_-]*up\b", re.I)

@@ -111,7 +111,7 @@ def as_weights(weights: ArrayLike | None, rows: int) -> NDArray[np.uint32] | Non
             f"weight {counts[row]} is not a whole number of at least 0", row=row, value=counts[row]
         )
     if rows and not counts.any():
-        raise InputError("all weights are 0: at least one ranking must count", value=0)
+        raise InputError("no rankings: at least one row with a weight above 0 is needed", value=0)
     return np.ascontiguousarray(counts, dtype=np.uint32)
 
 

@@ -120,7 +120,7 @@ def test_a_repeated_study_gets_the_same_message_though_data_and_ties_change(tmp_
 
 
 def test_a_study_is_forgotten_until_it_got_a_masked_input(agent):
-    store, rows = agent.store, [[3, 2, 1, 0], [2, 3, 1, 0]] * 6
+    store, rows = agent.store, [[3, 2, 1, 0], [2, 3, 0, 1]] * 6
     federation = Federation(agent).until("mask")
     assert store.forget(STUDY.digest)
     assert not store.forget(STUDY.digest)

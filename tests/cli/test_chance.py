@@ -7,9 +7,9 @@ import pytest
 
 from helpers.command import in_terminal, run, visible, write_ranks
 
-TOWNS = ["Golden", "St. Clair", "Maine", "Ames"]
-WINNERS = [(0, 1, 2, 3), (1, 0, 2, 3)]  # the first two are tied
-MIDDLE = [(0, 1, 2, 3), (0, 2, 1, 3)]
+TOWNS = ["Golden", "Maine", "Ames", "St. Clair"]
+WINNERS = [(0, 2, 3, 1), (1, 2, 3, 0)]  # Golden and St. Clair are tied
+MIDDLE = [(0, 2, 3, 1), (0, 1, 3, 2)]
 SAID = r"places 1 and 2 were decided by lot: (Golden, St\. Clair|St\. Clair, Golden)"
 
 

@@ -260,7 +260,7 @@ def test_ties_and_gaps_that_cannot_be_kept_need_to_be_completed(arguments, named
 
 
 def test_a_client_may_have_ties_where_others_have_none(tmp_path):
-    votes = {"a": "0,1,2\n0,2,1\n", "b": "0,0,1\n0,1,2\n", "c": "2,1,0\n2,1,0\n"}
+    votes = {"a": "0,1,2\n0,2,1\n", "b": "0,0,2\n0,1,2\n", "c": "2,1,0\n2,1,0\n"}
     for name, rows in votes.items():
         (tmp_path / f"{name}.csv").write_text("x,y,z\n" + rows)
     ranks = "--layout", "ranks", "--items-in", "columns"

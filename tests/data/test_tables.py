@@ -390,5 +390,5 @@ def test_orders_declared_as_numbers_are_refused_with_the_layout(write, options):
 
 
 def test_the_side_of_the_items_is_refused_for_orders(write):
-    with pytest.raises(InputError, match="items_in is for the layouts ranks, scores, not for ord"):
+    with pytest.raises(InputError, match=r"t\.csv: the table contains orders: the items are"):
         read(write, "1st,2nd\nann,bob\nbob,ann\n", items_in="rows")

@@ -106,7 +106,7 @@ def sourced(tmp_path):
 
     def read_file(name):
         file = tmp_path / name
-        file.write_text("a,b,c\n1,2,3\n2,1,3\n")
+        file.write_text("a,b,c\n1,2,3\n3,1,2\n")
         return read(file)
 
     return read_file

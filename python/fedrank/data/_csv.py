@@ -15,6 +15,7 @@ Row: TypeAlias = tuple[int | None, list[Any]]
 
 SEPARATOR_LINE = re.compile(r'"?sep=([\t,;|])"?', re.I)
 SEPARATORS = "\t,;"
+REMOVE_TITLE = "delete the line, or put # and a space before it"
 TAG = re.compile(r"\s*#\w")
 DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)+", re.A)
 MAX_SHOWN_CHARS = 80  # characters of a line that an error message shows
@@ -205,7 +206,7 @@ class Uncommented:
                     f"{self.first.strip()[:MAX_SHOWN_CHARS]!r} looks like a title: it is one "
                     f"cell, and the next row has {widths.pop()}",
                     value=self.first.strip(),
-                    remedy="delete the line, or put # and a space before it",
+                    remedy=REMOVE_TITLE,
                 )
 
     def check(self, cells: int) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fedrank._validation import plural
 from fedrank.data._cells import Filled, cell_text, first_row
-from fedrank.data._csv import Comments, Row, comments_of
+from fedrank.data._csv import Comments, CsvRows, Row, comments_of
 from fedrank.data._options import Declared
 from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.exceptions import InputError
@@ -27,6 +27,7 @@ MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "missing"))
 """Cells of tables of numbers that mean: no number."""
 
 NUMBER_STARTS = (*"0123456789+-.",)
+THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", re.A)
 LEADING_ZERO = re.compile(r",0[0-9]")
 PLAIN = array("i", [-1])  # the code of a number
 
@@ -66,6 +67,8 @@ class Grid:
         How many blank rows and comments were left out.
     comments : Comments
         The comments.
+    thousands : str or None
+        A number with a point, if the points of all numbers may separate thousands.
     """
 
     path: PathLike
@@ -80,6 +83,7 @@ class Grid:
     shown: tuple[str, ...]
     left_out: tuple[Note, ...]
     comments: Comments
+    thousands: str | None
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
@@ -150,8 +154,8 @@ class Grid:
     def declare(self, declared: Declared) -> "Grid":
         """Return the same cells, about which something else is declared."""
         values, codes = self.values, self.codes
-        if declared.decimal != self.declared.decimal:
-            numbers = np.array([cell_number(text, declared.decimal) for text in self.texts])
+        if declared.sign != self.declared.sign:
+            numbers = np.array([cell_number(text, declared.sign) for text in self.texts])
             found = ~np.isnan(numbers)[codes] & (codes >= 0)
             values = np.where(found, numbers[codes], values)
             codes = np.where(found, np.int32(-1), codes)
@@ -216,6 +220,7 @@ def load(path: PathLike, rows: Iterator[Row], declared: Declared) -> Grid:
     shown: list[str] = []
     width = 0
     filled = Filled(rows)
+    points = Points(isinstance(rows, CsvRows) and rows.body.separator != ",")
     for line, cells in chain([first_row(path, filled)], filled):
         if len(shown) < MAX_SHOWN_ROWS:
             shown.append(show(line, cells))
@@ -230,7 +235,8 @@ def load(path: PathLike, rows: Iterator[Row], declared: Declared) -> Grid:
                 f"{width}: filled up, {len(lines)} rows do not fit into memory",
                 value=len(cells),
             )
-        found, codes = parse(cells, declared.decimal, index)
+        points.add(cells)
+        found, codes = parse(cells, declared.sign, index)
         numbers.extend(found)
         words.extend(codes)
     count = np.array(widths, dtype=np.int64)
@@ -256,11 +262,41 @@ def load(path: PathLike, rows: Iterator[Row], declared: Declared) -> Grid:
         shown=tuple(shown),
         left_out=filled.notes(),
         comments=comments_of(rows),
+        thousands=points.first,
     )
     last = shape[1]
     while last > 1 and not codes_of[:, last - 1].any():  # separators at the ends of all lines
         last -= 1
     return grid.take(range(last))
+
+
+class Points:
+    """Whether the points of all numbers of a table may separate thousands.
+
+    Examples
+    --------
+    >>> points = Points(True)
+    >>> points.add(["1.234", "900"])
+    >>> points.first
+    '1.234'
+    >>> points.add(["0.5", "7"])
+    >>> points.first
+    """
+
+    def __init__(self, possible: bool) -> None:
+        self.possible = possible
+        self.first: str | None = None
+
+    def add(self, cells: list[str]) -> None:
+        """Look at the cells of a row."""
+        if not self.possible:
+            return
+        for cell in cells:
+            if "." in cell and THOUSANDS_POINT.fullmatch(cell):
+                self.first = self.first or cell
+            elif "." in cell and not isnan(cell_number(cell)):
+                self.possible, self.first = False, None
+                return
 
 
 def parse(

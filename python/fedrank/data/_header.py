@@ -7,6 +7,7 @@ import numpy as np
 
 from fedrank._positions import are_directions, are_positions, is_position
 from fedrank._validation import plural
+from fedrank.data._csv import REMOVE_TITLE
 from fedrank.data._grid import MISSING, Choices, Grid
 from fedrank.data._matrix import number_choices
 from fedrank.data._text import fail
@@ -40,6 +41,34 @@ CHOICES = [
     ("the first row is a header of names", {"header": True}),
     ("there is no header: the first row is data", {"header": False}),
 ]
+
+
+def refuse_heads(grid: Grid) -> None:
+    """Refuse two rows of texts above numbers: a title and a header, or a header and units."""
+    columns = grid.rows(2).of_kind("number") if len(grid.lines) > 2 else []
+    if len(columns) < 2:
+        return
+    texts = np.isnan(grid.values[:2, columns]) & ~grid.missing[:2, columns]
+    words = [grid.text(1, column) for column in columns]
+    if not texts[1].all() or any(word[0].isdigit() for word in words):
+        return
+    if (grid.codes[0] != 0).sum() == 1 and grid.codes[0, 0] > 0:
+        title = grid.text(0, 0)
+        fail(
+            grid.path,
+            grid.lines[0],
+            f"{title!r} looks like a title: the other cells of the row are empty",
+            value=title,
+            remedy=REMOVE_TITLE,
+        )
+    if texts[0].all():
+        fail(
+            grid.path,
+            grid.lines[1],
+            f"{words[0]!r} is not a number: between the header and the numbers is a row of texts",
+            value=words[0],
+            remedy="delete the row if it contains units or second names",
+        )
 
 
 def with_corner(grid: Grid) -> Grid:

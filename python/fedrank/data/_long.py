@@ -11,6 +11,7 @@ from fedrank.data._blocks import MAX_CELLS
 from fedrank.data._grid import Choices, Grid
 from fedrank.data._matrix import LEAVE_EMPTY, Matrix, Read, from_matrix, unclear_zero
 from fedrank.data._orders import as_items
+from fedrank.data._recognise import refuse_points
 from fedrank.data._text import fail
 
 MAX_CHOICES = 6  # columns to keep that a message lists
@@ -20,6 +21,7 @@ def read_long(grid: Grid) -> Read:
     """Read a table of three columns: the ranking, the item, and its rank or score."""
     if len(grid.names) != 3:
         refuse_width(grid)
+    refuse_points(grid)
     ranking, item, value = roles(grid)
     wrong = grid.first_text([value])
     if wrong is not None:

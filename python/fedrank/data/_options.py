@@ -43,7 +43,7 @@ class TableOptions(TypedDict, total=False):
     id_columns: str | Iterable[str]
     items_in: str | None
     header: bool | None
-    decimal: str
+    decimal: str | None
 
 
 class BallotOptions(TypedDict, total=False):
@@ -82,7 +82,7 @@ class Declared:
     id_columns: tuple[str, ...] = ()
     items_in: str | None = None
     header: bool | None = None
-    decimal: str = "."
+    decimal: str | None = None
     by: str | None = None  # a column names the party of each row, which is a ranking
 
     def __post_init__(self) -> None:
@@ -95,7 +95,7 @@ class Declared:
                 parameter="header",
                 value=self.header,
             )
-        if self.decimal not in (".", ","):
+        if self.decimal not in (None, ".", ","):
             raise InputError(
                 f'must be "." or ",", not {self.decimal!r}',
                 parameter="decimal",
@@ -113,6 +113,11 @@ class Declared:
                     value=getattr(self, option),
                 )
 
+    @property
+    def sign(self) -> str:
+        """The decimal sign: a point, unless something else is declared."""
+        return self.decimal or "."
+
     def given(self) -> dict[str, Any]:
         """Return the options that are not at their defaults.
 
@@ -127,7 +132,7 @@ class Declared:
             "id_columns": list(self.id_columns) or None,
             "items_in": self.items_in,
             "header": self.header,
-            "decimal": None if self.decimal == "." else self.decimal,
+            "decimal": self.decimal,
         }
         return {name: value for name, value in found.items() if value is not None}
 

@@ -46,6 +46,7 @@ def recognise(grid: Grid, labels: tuple[str, ...] | None) -> Matrix:
     ``labels`` are the cells of the first declared id; they name the items in rows, if no column of
     texts does.
     """
+    refuse_points(grid)
     refuse_texts(grid)
     names = names_column(grid)
     numbers = [c for c in range(len(grid.names)) if c != names]
@@ -215,7 +216,7 @@ def refuse_texts(grid: Grid) -> None:
     refuse_decimals(grid, word)
     refuse_odd(grid, row, word)
     if set(grid.kinds) == {"text"} and grid.declared.layout is not None:
-        kept = replace(grid.declared, layout=None, best=None, items_in=None, decimal=".")
+        kept = replace(grid.declared, layout=None, best=None, items_in=None, decimal=None)
         grid.declare(kept).refuse(
             f"the cells contain texts, such as {word!r}, but {grid.declared.layout} must be "
             "numbers",
@@ -253,7 +254,7 @@ def refuse_texts(grid: Grid) -> None:
 
 def refuse_decimals(grid: Grid, word: str) -> None:
     """Refuse a number with a decimal comma, unless it is declared."""
-    if grid.declared.decimal != "." or not DECIMAL_COMMA.fullmatch(word):
+    if grid.declared.sign != "." or not DECIMAL_COMMA.fullmatch(word):
         return
     commas = [text for text in grid.texts if DECIMAL_COMMA.fullmatch(text)]
     if all(map(THOUSANDS.fullmatch, commas)):
@@ -265,6 +266,17 @@ def refuse_decimals(grid: Grid, word: str) -> None:
         )
     choice = ("the comma is the decimal sign", {"decimal": ","})
     grid.refuse(f"{word!r} is not a number with a decimal point", [choice])
+
+
+def refuse_points(grid: Grid) -> None:
+    """Refuse numbers whose points may separate thousands, unless the decimal sign is declared."""
+    if grid.thousands is not None and grid.declared.decimal is None:
+        grid.refuse(
+            f"the point in {grid.thousands!r} may separate thousands, or be the decimal sign",
+            [("the point is the decimal sign", {"decimal": "."})],
+            remedy="if it separates thousands, remove it from all numbers",
+            value=grid.thousands,
+        )
 
 
 def refuse_single(grid: Grid, name: str) -> None:

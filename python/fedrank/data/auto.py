@@ -63,7 +63,7 @@ def read(
     id_columns: str | Iterable[str] = (),
     items_in: str | None = None,
     header: bool | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     complete: bool = False,
     rng: RNG = None,
     progress: bool = False,
@@ -92,8 +92,8 @@ def read(
         Whether the items of a table are in the rows or in the columns.
     header : bool, optional
         Whether the first row of a table is a header.
-    decimal : {".", ","}
-        The decimal sign.
+    decimal : {".", ","}, optional
+        The decimal sign; a point by default, unless all points may separate thousands.
     complete : bool
         Whether to order ties and gaps at random, which `source` of the result then counts.
     rng : None, int or numpy.random.Generator

@@ -8,7 +8,7 @@ from typing import Any, Literal, NoReturn, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fedrank._positions import choice_number, positions_of
+from fedrank._positions import CHOICE, TOP, UNCLEAR, choice_number, positions_of
 from fedrank._random import RNG
 from fedrank._validation import few
 from fedrank._words import word_set, words_of
@@ -305,14 +305,20 @@ def choice_columns(header: Sequence[str]) -> list[int]:
 
 def check_places(path: PathLike, line: int | None, header: Sequence[str]) -> None:
     """Refuse columns of choices of which one is missing, or there more than once."""
-    found = [name for name in header if choice_number(name) is not None]
-    places = positions_of([str(choice_number(name)) for name in found])
+    found = [match for match in map(CHOICE.search, header) if match]
+    numbers = [int(match[1] or match[2]) for match in found]
+    places = positions_of(list(map(str, numbers)))
+    for match, number in zip(found, numbers, strict=True):
+        words = set(words_of(match[3] or ""))
+        if (words & TOP and number > min(numbers)) or (words & UNCLEAR and number < max(numbers)):
+            places = f"{match.string!r} contradicts its number"
+            break
     if isinstance(places, str):
         fail(
             path,
             line,
             f"the header does not say which choice is the first: {places}",
-            value=", ".join(found),
+            value=", ".join(match.string for match in found),
             remedy=Remedy.NAME_CHOICES,
         )
 

@@ -120,7 +120,7 @@ def read_groups(
     id_columns: str | Iterable[str] = (),
     items_in: str | None = None,
     header: bool | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     complete: bool = False,
     rng: RNG = None,
     **options: Any,
@@ -148,8 +148,8 @@ def read_groups(
         item.
     header : {True}, optional
         The first row is a header, since it names the column.
-    decimal : {".", ","}
-        The decimal sign.
+    decimal : {".", ","}, optional
+        The decimal sign; a point by default, unless all points may separate thousands.
     complete : bool
         Whether to order ties and gaps at random, which `source` of the results then counts.
     rng : None, int or numpy.random.Generator

@@ -18,7 +18,7 @@ from fedrank.data._cells import PARQUET, cell_text, comma_separated, table_rows
 from fedrank.data._csv import Row
 from fedrank.data._extras import need
 from fedrank.data._grid import Choices, Grid, load
-from fedrank.data._header import named, with_corner, with_header
+from fedrank.data._header import named, refuse_heads, with_corner, with_header
 from fedrank.data._ids import LONG
 from fedrank.data._long import read_long
 from fedrank.data._matrix import Read, from_matrix
@@ -26,7 +26,7 @@ from fedrank.data._numbered import refuse_positions
 from fedrank.data._options import OWNERS, TABLES, Declared, TableOptions, one_of
 from fedrank.data._orders import read_orders
 from fedrank.data._recognise import recognise, refuse_decimals
-from fedrank.data._text import PARSE_UNITS, PathLike, fail, shown_name
+from fedrank.data._text import PARSE_UNITS, PathLike, fail
 from fedrank.data.ballots import read_records
 from fedrank.exceptions import InputError
 from fedrank.rankings.complete import Rankings
@@ -53,7 +53,7 @@ def read_table(
     id_columns: str | Iterable[str] = (),
     items_in: str | None = None,
     header: bool | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     complete: bool = False,
     rng: RNG = None,
 ) -> AnyRankings:
@@ -82,8 +82,8 @@ def read_table(
         Whether the items are in the rows or in the columns.
     header : bool, optional
         Whether the first row is a header.
-    decimal : {".", ","}
-        The decimal sign.
+    decimal : {".", ","}, optional
+        The decimal sign; a point by default, unless all points may separate thousands.
     complete : bool
         Whether to order ties and gaps at random, which `source` of the result then counts.
     rng : None, int or numpy.random.Generator
@@ -122,7 +122,7 @@ def completed(rankings: AnyRankings, complete: bool, rng: RNG) -> AnyRankings:
 
 
 @contextmanager
-def open_table(path: PathLike, decimal: str = ".") -> Iterator[Iterator[Row]]:
+def open_table(path: PathLike, decimal: str | None = None) -> Iterator[Iterator[Row]]:
     """Yield the rows of a text, spreadsheet or Parquet file, the header first."""
     if Path(path).suffix.lower() in PARQUET:
         polars = need("polars", "reading a Parquet file")
@@ -134,7 +134,7 @@ def open_table(path: PathLike, decimal: str = ".") -> Iterator[Iterator[Row]]:
         with Progress(f"reading {Path(path).name}", frame.height + rest) as progress:
             yield parquet_rows(frame, progress, rest)
     else:
-        with table_rows(path, decimal, REST_UNITS) as rows:
+        with table_rows(path, decimal or ".", REST_UNITS) as rows:
             yield rows
 
 
@@ -152,6 +152,8 @@ def read_rows(path: PathLike, rows: Iterator[Row], declared: Declared) -> Read:
     grid = load(path, rows, declared)
     if Path(path).suffix.lower() in PARQUET or declared.by is not None:
         grid = named(with_corner(grid))  # the columns certainly have names
+    if not grid.headed and declared.header is None:
+        refuse_heads(grid)
     try:
         return read_grid(grid)
     except InputError as error:
@@ -207,10 +209,14 @@ def read_grid(grid: Grid, trial: bool = False) -> Read:
     """
     declared = grid.declared
     if declared.layout == "orders" or (declared.layout is None and has_texts(grid)):
-        try:
-            replace(declared, layout="orders")  # refuses options that orders do not have
-        except InputError as error:
-            raise error.at(shown_name(grid.path)) from None
+        if declared.items_in is not None:
+            fail(
+                grid.path,
+                None,
+                "the table contains orders: the items are its cells, not its rows or columns",
+                value=declared.items_in,
+                remedy="do not declare where the items are",
+            )
         return read_orders(grid.head(MAX_TRIED_ROWS) if trial and declared.layout else grid)
     whole = with_header(grid)
     grid = whole.without(declared.id_columns)
