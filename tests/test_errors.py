@@ -53,7 +53,7 @@ def raised(call):
         (lambda: fedrank.aggregate([[0, 1]] * 2, weights=[1, 0.5]), {"row": 1, "value": 0.5}),
         (lambda: fedrank.Mallows(1.5, n=3), {"value": 1.5, "parameter": "phi"}),
         (lambda: fedrank.Mallows(0.5, n=0), {"value": 0, "parameter": "n"}),
-        (lambda: fedrank.Borda(3, 2, quantize="no"), {"value": "no", "parameter": "quantize"}),
+        (lambda: fedrank.Borda(3, 2, send="no"), {"value": "no", "parameter": "send"}),
         (lambda: fedrank.Borda(2**24 + 1, 2), {"parameter": "n"}),
     ],
 )

@@ -174,7 +174,7 @@ def read_groups(
     >>> print(parties["Orono"].source)
     cvr.csv: 4 rankings of 3 items (ballots, best first; column Precinct names the clients; columns
     Cast Vote Record, Ballot Style, without a name, Three skipped; 1 blank ballot left out;
-    2 overvotes dropped; 2 repeated choices dropped)
+    2 overvotes dropped; 2 repeated choices dropped; 2 of its 4 rankings used)
     """
     one_of("layout", layout, LAYOUTS)
     one_of("items_in", items_in, ("columns",))
