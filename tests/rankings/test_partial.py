@@ -1,8 +1,8 @@
 """Partial rankings: their levels, their completion, and their consensus in one place (M17)."""
 
+import functools
 import pickle
 from fractions import Fraction
-from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -226,10 +226,10 @@ def test_methods_of_complete_rankings_say_what_to_do(method):
         lambda votes: kemeny_score(votes, [[0, 1]]),
         lehmer_encode,
         Rankings,
-        partial(Lehmer(n=2, clients=1).encode, client=0),
-        partial(Borda(n=2, clients=1).encode, client=0),
-        partial(Refine([0, 1], clients=1, window=1, max_samples=9).encode, client=0),
-        partial(Dispersion([0, 1], clients=1, max_samples=9).encode, client=0),
+        functools.partial(Lehmer(n=2, clients=1).encode, client=0),
+        functools.partial(Borda(n=2, clients=1).encode, client=0),
+        functools.partial(Refine([0, 1], clients=1, window=1, max_samples=9).encode, client=0),
+        functools.partial(Dispersion([0, 1], clients=1, max_samples=9).encode, client=0),
     ],
 )
 def test_what_needs_complete_rankings_says_what_to_do(use):
