@@ -54,7 +54,7 @@ def raised(call):
         (lambda: fedrank.aggregate([[0, 1]] * 3, weights=[0, 0, 0]), {"value": 0}),
         (lambda: fedrank.Mallows(1.5, n=3), {"value": 1.5, "parameter": "phi"}),
         (lambda: fedrank.Mallows(0.5, n=0), {"value": 0, "parameter": "n"}),
-        (lambda: fedrank.Borda(3, 2, quantize="no"), {"value": "no", "parameter": "quantize"}),
+        (lambda: fedrank.Borda(3, 2, send="no"), {"value": "no", "parameter": "send"}),
         (lambda: fedrank.Borda(2**24 + 1, 2), {"parameter": "n"}),
     ],
 )

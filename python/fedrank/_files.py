@@ -49,7 +49,8 @@ def whole_file(
     (False, ['a.txt'])
     """
     target = Path(path).resolve()
-    if target.exists() and not target.is_file():  # a pipe or a device would be replaced
+    # A pipe or a device would be replaced; a folder raises an error of its own.
+    if target.exists() and not (target.is_file() or target.is_dir()):
         raise InputError("only a regular file can be replaced", file=path, remedy="name another")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

@@ -77,7 +77,11 @@ def test_help_of_an_argument_is_shown(path):
         (["plan", *PLAN, "--limit", "2000000"], "--limit must be at most 1048576, not 2000000"),
         (["plan", "--items", "99999999", "--clients", "3"], "--items must be at most 16777216"),
         (["federate", "FILE", "--clients", "3", "--threshold", "1"], "--threshold must be more"),
-        (["federate", "FILE", "--clients", "3", "--phi", "nan"], "--phi must be in [0, 1]"),
+        (
+            ["federate", "FILE", "--clients", "3", "--send", "centroids", "--phi", "nan"],
+            "--phi must be in [0, 1]",
+        ),
+        (["federate", "FILE", "--clients", "3", "--phi", "0.5"], "--phi does not apply"),
         (["federate", "FILE", "--clients", "30000000"], "6 rankings cannot be split"),
         (["demo", "--phi", "nan"], "--phi must be in [0, 1], not nan"),
         (["aggregate", "FILE", "--layout", "orders", "--best", "low"], "--best is for the layouts"),

@@ -1,5 +1,6 @@
 """Partial rankings: their levels, their completion, and their consensus in one place (M17)."""
 
+import functools
 import pickle
 from fractions import Fraction
 from itertools import permutations
@@ -225,10 +226,10 @@ def test_methods_of_complete_rankings_say_what_to_do(method):
         lambda votes: kemeny_score(votes, [[0, 1]]),
         lehmer_encode,
         Rankings,
-        Lehmer(n=2, clients=1).encode,
-        Borda(n=2, clients=1).encode,
-        Refine([0, 1], clients=1, window=1).encode,
-        Dispersion([0, 1], clients=1).encode,
+        functools.partial(Lehmer(n=2, clients=1).encode, client=0),
+        functools.partial(Borda(n=2, clients=1).encode, client=0),
+        functools.partial(Refine([0, 1], clients=1, window=1, max_samples=9).encode, client=0),
+        functools.partial(Dispersion([0, 1], clients=1, max_samples=9).encode, client=0),
     ],
 )
 def test_what_needs_complete_rankings_says_what_to_do(use):

@@ -25,7 +25,6 @@ from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.rankings.partial import AnyRankings, PartialRankings
 from fedrank.schemes import Lehmer
 from fedrank.schemes.borda import DEFAULT_LEVELS, DEFAULT_PHI
-from fedrank.schemes.lehmer import MAX_LOW_BITS
 from fedrank.schemes.refine import AUTO
 
 MAX_SHOWN_CLIENTS = 20  # rows of the table of clients
@@ -275,19 +274,11 @@ def check_flags(name: MethodName, given: Iterable[str]) -> None:
 def make_lehmer(
     n: int, clients: int, options: Mapping[str, Any], max_samples: int | None
 ) -> Lehmer:
-    """Make a Lehmer scheme from the text of its low bits."""
+    """Make a Lehmer scheme from the text of its low bits, which the scheme checks."""
     low_bits, rest = options["low_bits"], {k: v for k, v in options.items() if k != "low_bits"}
-    if low_bits == "paper":
-        try:
-            return Lehmer(n, clients, low_bits="paper", max_samples=max_samples, **rest)
-        except ValueError as error:
-            raise ValueError(f"--low-bits paper: {error}") from None
-    digits = low_bits.isascii() and low_bits.isdigit() and len(low_bits) < 3
-    if not digits or int(low_bits) > MAX_LOW_BITS:
-        raise ValueError(
-            f'--low-bits must be a whole number up to {MAX_LOW_BITS} or "paper", not {low_bits!r}'
-        )
-    return Lehmer(n, clients, low_bits=int(low_bits), max_samples=max_samples, **rest)
+    digits = low_bits.isascii() and low_bits.isdigit() and len(low_bits) < 10
+    bits = int(low_bits) if digits else low_bits
+    return Lehmer(n, clients, low_bits=bits, max_samples=max_samples, **rest)
 
 
 def describe(

@@ -88,11 +88,11 @@ class Borda(ConsensusScheme):
         super().__init__(n, clients, max_samples)
         if not isinstance(send, str) or send not in OPTIONS:
             known = ", ".join(f'"{name}"' for name in OPTIONS)
-            raise InputError(f"send must be one of {known}, not {send!r}", value=send)
+            raise InputError(f"must be one of {known}, not {send!r}", parameter="send", value=send)
         for name, value, remedy in (("levels", levels, Remedy.LEVELS), ("phi", phi, Remedy.PHI)):
             if value is not None and name not in OPTIONS[send]:
-                problem = f'{name} does not apply to send="{send}"'
-                raise InputError(problem, value=value, remedy=remedy)
+                problem = f'does not apply to send="{send}"'
+                raise InputError(problem, parameter=name, value=value, remedy=remedy)
         if "max_samples" in OPTIONS[send]:
             needed_bound(max_samples, "sums" if send == "sums" else "weighted means")
         self.send = send
