@@ -157,10 +157,11 @@ CASES = [
         "bob ann / ann bob / ann bob",
     ),
     Case(
-        "number-of-a-site-last",
-        "a,b,c,site\n1,2,3,4\n3,1,2,4\n",
-        {"id_columns": ["site"]},
-        "a b c / b c a",
+        "last-by-all",
+        "a,b,c,d\n1,2,3,4\n3,1,2,4\n",
+        {},
+        "a b c d / b c a d",
+        certain=True,
     ),
 ]
 

@@ -99,25 +99,18 @@ def counted_columns(values: NDArray[np.float64], scores: bool) -> list[int]:
 
 
 def constant_columns(values: NDArray[np.float64]) -> list[int]:
-    """Return which of the first and the last column of permutations may be the number of a site.
+    """Return the first column of permutations if it may be the number of a site, in a list.
 
-    Such a column has the same number in all rows, and each row is a permutation without it too.
+    It then has the same number in all rows, and each row is a permutation without it too. A last
+    column like that is an item that all rank last.
 
     Examples
     --------
-    >>> constant_columns(np.array([[1.0, 2.0, 3.0, 4.0], [3.0, 1.0, 2.0, 4.0]]))
-    [3]
+    >>> constant_columns(np.array([[4.0, 1.0, 2.0, 3.0], [4.0, 3.0, 1.0, 2.0]]))
+    [0]
     """
-    last = values.shape[1] - 1
-    if last < 2:
-        return []
-    ends = [0, last] if len(values) > 1 else [0]
-    return [
-        end
-        for end in ends
-        if (values[:, end] == values[0, end]).all()
-        and perm_base(np.delete(values, end, axis=1)) is not None
-    ]
+    same = bool((values[:, 0] == values[0, 0]).all())
+    return [0] if same and values.shape[1] > 2 and perm_base(values[:, 1:]) is not None else []
 
 
 def are_different(column: NDArray[np.float64]) -> bool:

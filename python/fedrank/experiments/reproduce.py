@@ -23,6 +23,8 @@ GROUPS = {
     "real": tuple(figure.name for figure in real.FIGURES),
     "beyond": tuple(figure.name for figure in ablations.FIGURES),
 }
+"""Names that stand for several figures."""
+
 FORMATS = ("png", "svg", "pdf")
 
 
