@@ -217,8 +217,6 @@ def test_no_option_alone_makes_an_id_an_item(write, case):
         ("a,3\nb,2\nc,1\n", {"header": False}, "the column of numbers may contain ranks or scores"),
         ("ann,bob,bib\n6,5,1\n5,6,2\n4,9,3\n", {"best": "high"}, "'bib' may number the rows"),
         ("ann,bib,bob\n6,7,5\n5,8,6\n4,9,1\n", {"best": "low"}, "'bib' may number the rows"),
-        ("a,b,c,site\n1,2,3,4\n3,1,2,4\n", {}, "column 'site' may number the rows"),
-        ("a,b,c,site\n1,2,3,0\n3,1,2,0\n", {}, "column 'site' may number the rows"),
     ],
 )
 def test_what_can_be_read_in_two_ways_is_refused_with_choices_that_work(
