@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from helpers.command import in_terminal, run, visible, write_ranks
+import fedrank
+from helpers.command import cells, in_terminal, run, visible, write_ranks
 
 TOWNS = ["Golden", "Maine", "Ames", "St. Clair"]
 WINNERS = [(0, 2, 3, 1), (1, 2, 3, 0)]  # Golden and St. Clair are tied
@@ -127,3 +128,11 @@ def test_the_central_consensus_follows_the_labels_even_if_the_first_client_is_lo
     assert found["central"]["order"] == ["x", "y", "z"]
     assert found["central"]["kendall_distance"] == 0
     assert [client["name"] for client in found["clients"]] == ["a", "b", "c", "d"]
+
+
+def test_of_many_clients_twenty_are_shown(tmp_path):
+    votes = fedrank.Mallows(0.5, n=3).sample(25, rng=0).ranks.tolist()
+    file = write_ranks(tmp_path / "votes.csv", ("ann", "bob", "cy"), votes)
+    rows = cells(run("federate", file, "--clients", "25").stdout.splitlines())
+    names = [row[0] for row in rows]
+    assert names[names.index("0") :][:21] == [*map(str, range(20)), "… 5 more"]

@@ -319,12 +319,6 @@ def test_tables_fit_the_terminal(files, width):
     assert [row[0] for row in rows[4:9]] == list(SIZES)
 
 
-def test_of_many_clients_twenty_are_shown(tmp_path):
-    file = write_ranks(tmp_path / "votes.csv", LABELS, draw(25, 0))
-    rows = cells(run("federate", file, "--clients", "25").stdout.splitlines())
-    assert [row[0] for row in rows[4:25]] == [*map(str, range(20)), "… 5 more"]
-
-
 def test_out_holds_every_place(files, tmp_path):
     out = tmp_path / "consensus.csv"
     out.write_text("old\n" * 100)

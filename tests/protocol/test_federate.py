@@ -444,11 +444,3 @@ def test_the_center_of_mallows_data_is_recovered(dropouts):
     lehmer = federate(clients, "lehmer", dropouts=dropouts, rng=2)
     # A tenth of a pair an item at most; a random ranking is 239,000 off.
     assert kendall_distance(lehmer, center) <= 98
-
-
-@pytest.mark.parametrize("method", ["borda", Borda(2, 3)])
-def test_the_base_belongs_to_the_rankings_of_a_client(method):
-    with pytest.raises(
-        InputError, match=r"federate has no option 'base'; .*Rankings\(ranks, base=1"
-    ):
-        federate([[[1, 2]]] * 3, method, base=1)

@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from fedrank import Consensus, Rankings, aggregate, federate
+from fedrank import Borda, Consensus, Rankings, aggregate, federate
 from fedrank.data import read
 from fedrank.exceptions import InputError
 from fedrank.protocol.result import summary
@@ -159,3 +159,11 @@ def test_what_was_read_is_shown_with_the_result(sourced):
 def test_completing_at_random_is_shown_with_the_result():
     partial = read(SAMPLES / "small.toi", complete=True, rng=0)
     assert "ties and gaps of 6 rankings completed at random" in repr(aggregate(partial))
+
+
+@pytest.mark.parametrize("method", ["borda", Borda(2, 3)])
+def test_the_base_belongs_to_the_rankings_of_a_client(method):
+    with pytest.raises(
+        InputError, match=r"federate has no option 'base'; .*Rankings\(ranks, base=1"
+    ):
+        federate([[[1, 2]]] * 3, method, base=1)
