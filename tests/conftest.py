@@ -10,8 +10,8 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `from helpers import …`
 
-settings.register_profile("here", deadline=None, max_examples=25)  # CI tries twice as many
-settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("here", deadline=None, max_examples=25)
+settings.register_profile("ci", deadline=None, max_examples=25, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 # Markers of tests that need more than this interpreter, and what each needs.
