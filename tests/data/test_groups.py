@@ -217,3 +217,10 @@ def test_genes_in_rows_have_no_parties(write):
     file = write("table.csv", "gene,chromosome,s1\nTP53,17,1\n")
     with pytest.raises(ValueError, match="the genes are in the rows"):
         data.read_groups(file, "chromosome", layout="expression")
+
+
+def test_options_of_tables_are_refused_for_ballots(write):
+    path = write("cvr.csv", "voter,town,1st choice,2nd choice\n1,N,ann,bob\n2,S,bob,ann\n")
+    assert list(data.read_groups(path, by="town")) == ["N", "S"]
+    with pytest.raises(InputError, match="but options of tables are given"):
+        data.read_groups(path, by="town", id_columns=["voter"])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from fedrank.data._text import PathLike
+from fedrank.data._text import PathLike, shown_name
 from fedrank.exceptions import InputError
 
 TABLES = ("ranks", "scores", "orders", "long")
@@ -244,3 +244,15 @@ TYPES = {
 def is_list(value: object) -> bool:
     """Return whether a value is a list of texts."""
     return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+
+
+def refuse_table_options(path: PathLike, declared: Declared, layout: str) -> None:
+    """Refuse options of tables for a file of another layout."""
+    given = [option for option in declared.given() if option in USERS]
+    if given:
+        raise InputError(
+            f"the file has the layout {layout}, but options of tables are given",
+            file=shown_name(path),
+            value=getattr(declared, given[0]),
+            remedy="leave them out, or declare the layout",
+        )

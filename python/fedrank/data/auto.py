@@ -15,9 +15,15 @@ from fedrank.data._blocks import Ballots
 from fedrank.data._cells import LOAD_UNITS, PARQUET, ROW_UNITS, suffix_of, table_rows
 from fedrank.data._csv import is_comment
 from fedrank.data._grid import Choices
-from fedrank.data._options import TABLES, USERS, Declared, ReadOptions, layout_of
+from fedrank.data._options import (
+    TABLES,
+    Declared,
+    ReadOptions,
+    layout_of,
+    refuse_table_options,
+)
 from fedrank.data._sheets import SHEETS, Workbook
-from fedrank.data._text import PathLike, first_line, open_text, rereadable, shown_name
+from fedrank.data._text import PathLike, first_line, open_text, rereadable
 from fedrank.data.ballots import NumberedError, choice_columns, read_ballots, read_into
 from fedrank.data.blt import BLT_HEAD
 from fedrank.data.expression import rank_genes, read_expression
@@ -174,18 +180,6 @@ def read(
         else:
             rankings = tables.completed(read_sushi(file), complete, rng)
         return rankings
-
-
-def refuse_table_options(path: PathLike, declared: Declared, layout: str) -> None:
-    """Refuse options of tables for a file of another layout."""
-    given = [option for option in declared.given() if option in USERS]
-    if given:
-        raise InputError(
-            f"the file has the layout {layout}, but options of tables are given",
-            file=shown_name(path),
-            value=getattr(declared, given[0]),
-            remedy="leave them out, or declare the layout",
-        )
 
 
 def recognised(file: PathLike, path: PathLike) -> str:

@@ -13,7 +13,7 @@ from fedrank.data import tables
 from fedrank.data._blocks import Ballots
 from fedrank.data._cells import cell_text, first_row
 from fedrank.data._csv import Row, comments_of
-from fedrank.data._options import Declared, layout_of, one_of
+from fedrank.data._options import Declared, layout_of, one_of, refuse_table_options
 from fedrank.data._text import PathLike, fail, rereadable
 from fedrank.data.ballots import (
     MAX_COLUMNS_LISTED,
@@ -200,6 +200,7 @@ def read_parties(
     layout = declared.layout
     if layout is None and choice_columns(table.header):
         layout = "ballots"
+        refuse_table_options(table.path, declared, layout)
     if layout == "ballots":
         refuse_blank(options.get("keep_blank", False), complete)
         records = Ballots(table.path, "ballots", complete, rng)

@@ -181,7 +181,7 @@ def with_choices(grid: Grid, refusal: InputError) -> InputError:
         except InputError as broken:
             broken.choices = []
             return broken
-        choices = chosen  # it is just the first rows that cannot be read alone
+        choices = chosen  # the whole table can be read, although its first rows alone cannot
     decimals = [choice for choice in choices if choice[1].get("decimal") == ","]
     if decimals and comma_separated(grid.path):  # then it is no decimal sign
         choices = [choice for choice in choices if choice not in decimals]

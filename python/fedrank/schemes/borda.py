@@ -39,7 +39,7 @@ class Borda(ConsensusScheme):
     that agree therefore resolve differences of ``1/(levels * clients)`` of a place together, and
     nothing is decided by chance before the sum. Items whose means differ by less may tie.
 
-    How many rankings a client has never leaves it with means and centroids. The total of weighted
+    Means and centroids do not reveal how many rankings a client has. The total of weighted
     means tells roughly how many rankings there are in all, and the total of sums exactly.
 
     Parameters
