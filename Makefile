@@ -6,6 +6,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # pip runs the maturin it finds on the path.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Tests start hundreds of interpreters: without stored bytecode each compiles all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 # What the extension is built from: rebuilt only when one of these changes.
 SOURCES := $(shell find rust python -name '*.rs' -o -name '*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
 FUZZ := cargo test --release --package fedrank-core --test secagg --

@@ -9,6 +9,7 @@ import pytest
 from fedrank import data
 from fedrank.data import catalogue, download
 from fedrank.data.catalogue import CATALOGUE
+from helpers import realdata
 from helpers.realdata import DATA
 
 
@@ -50,7 +51,10 @@ def test_real_files_are_those_of_the_catalogue(name):
         assert (len(opened), hashlib.sha256(opened).hexdigest()) == (file.size, file.sha256)
     assert set(download.states(entry, DATA).values()) == {"verified"}
     assert list(data.fetch(name, DATA)) == [file.name for file in entry.files]  # no network
-    assert read_by_the_catalogue(entry, folder).ranks.shape == (entry.rankings, entry.items)
+    read = read_by_the_catalogue(entry, folder)
+    assert read.ranks.shape == (entry.rankings, entry.items)
+    if name == "jester":
+        assert (read.ranks == realdata.jester().ranks).all()
 
 
 def test_real_sushi_has_the_regions_of_the_paper():

@@ -2,13 +2,10 @@
 
 import zipfile
 
-import numpy as np
 import pytest
 
-import fedrank as fr
 from fedrank import data
 from helpers.paths import SAMPLES
-from helpers.realdata import need
 
 
 def test_jester_takes_complete_raters_and_breaks_ties_by_number():
@@ -48,13 +45,3 @@ def test_jester_broken_archives(write, tmp_path):
         data.read_jester(tmp_path / "none.zip")
     with pytest.raises(ValueError, match=r"bad\.xls: this is not a readable spreadsheet"):
         data.read_jester(write("bad.xls", b"nonsense"))
-
-
-def test_real_jester():
-    parts = [need("jester", f"jester_dataset_1_{i}.zip") for i in (1, 2)]
-    first, second = map(data.read_jester, parts)
-    assert (len(first), len(second)) == (7200, 6916)
-    votes = fr.Rankings(np.vstack([first.ranks, second.ranks]), first.items)
-    assert votes.n == 100
-    score = fr.kemeny_score(fr.aggregate(votes, rng=0), votes)
-    assert score == pytest.approx(19.228750, abs=5e-7)

@@ -2,8 +2,6 @@
 
 import csv
 import gzip
-import io
-import zipfile
 
 import numpy as np
 import pytest
@@ -18,7 +16,7 @@ from fedrank import (
     kendall_distance,
     pairwise_counts,
 )
-from helpers import reference
+from helpers import realdata, reference
 from helpers.realdata import DATA
 
 pytestmark = pytest.mark.skipif(
@@ -124,25 +122,14 @@ def test_preflib_partial_votes_keep_their_gaps():
 @pytest.fixture(scope="module")
 def ratings():
     """Complete raters of files 1 and 2."""
-    calamine = pytest.importorskip("python_calamine")
-    scores = []
-    for part, complete in (1, 7200), (2, 6916):
-        path = DATA / "jester" / f"jester_dataset_1_{part}.zip"
-        if not path.exists():
-            pytest.skip(f"{path.name} is absent")
-        with zipfile.ZipFile(path) as archive:
-            name = next(name for name in archive.namelist() if name.endswith(".xls"))
-            book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(archive.read(name)))
-        rows = book.get_sheet_by_index(0).to_python()
-        scores.append(np.array([row[1:] for row in rows if row[0] == 100], dtype=float))
-        assert scores[-1].shape == (complete, 100)
+    scores = [realdata.jester_ratings(part) for part in (1, 2)]
+    assert [each.shape for each in scores] == [(7200, 100), (6916, 100)]
     return np.vstack(scores)
 
 
 @pytest.fixture(scope="module")
-def jester(ratings):
-    """Rankings of the raters, ties by joke number."""
-    return Rankings.from_scores(ratings, ties="index")
+def jester():
+    return realdata.jester()
 
 
 def test_jester_borda_objective(jester):

@@ -329,7 +329,7 @@ def test_made_up_rankings_come_near_the_central_optimum(window, most):
     assert excess["kemeny"] <= most * excess["borda"]
 
 
-@pytest.mark.parametrize("repetitions", [300, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("repetitions", [150, pytest.param(2000, marks=pytest.mark.slow)])
 def test_the_center_is_twice_as_near_as_by_the_papers_borda(repetitions):
     model = Mallows(0.6, n=50)
     error = {"borda": 0, "kemeny": 0}

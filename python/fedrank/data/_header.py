@@ -149,5 +149,8 @@ def refuse_one_column(grid: Grid) -> NoReturn:
         for text, options in number_choices(grid.values[:, -1:].T):
             choices.append((f"{text}, one ranking of all rows", options | {"items_in": "rows"}))
     else:
-        choices.append(("each row names one item, the best", {"layout": "orders"}))
+        meaning, orders = "each row names one item, the best", {"layout": "orders"}
+        choices = [(f"{meaning}; {text}", orders | options) for text, options in CHOICES]
+        if grid.headed or grid.declared.header is not None:
+            choices = [(meaning, orders)]
     grid.refuse(problem, [] if grid.declared.layout else choices, remedy=remedy)
