@@ -170,7 +170,7 @@ def test_items_that_rounding_may_have_tied_are_named_with_the_remedy():
     found = federate([votes] * 3, levels=1, rng=0)
     assert set(found.tied_groups[0]) == {"ann", "bob"}
     names = ", ".join(found.tied_groups[0])
-    said = ROUNDED.format("about 0.33 of a place", names, 'send="sums"')
+    said = ROUNDED.format("0.33 of a place", names, 'send="sums"')
     (sentence,) = (each for each in chance(found) if each.startswith(said))
     assert sentence in repr(found)
     assert html.escape(sentence) in found._repr_html_()
@@ -185,10 +185,10 @@ def test_items_that_rounding_may_have_tied_are_named_with_the_remedy():
 @pytest.mark.parametrize(
     ("options", "apart"),
     [
-        ({}, "about 0.083 of a place"),  # 1/(4 3)
-        ({"levels": 1}, "about 0.33 of a place"),
-        ({"dropouts": [3], "levels": 2}, "about 0.17 of a place"),  # three of four are left
-        ({"send": "weighted"}, "a small part of a place"),
+        ({}, "0.083 of a place"),  # 1/(4 3)
+        ({"levels": 1}, "0.33 of a place"),
+        ({"dropouts": [3], "levels": 2}, "0.25 of a place"),  # (1 + 1)/(2 4)
+        ({"send": "weighted"}, "0.083 of a place, or more as clients hold fewer than 3 rankings,"),
         ({"send": "sums"}, None),
         ({"send": "centroids"}, None),
     ],
@@ -202,6 +202,17 @@ def test_only_ties_of_rounded_means_are_called_that(options, apart):
     else:
         (sentence,) = said
         assert sentence.startswith(f"mean positions were rounded, so items closer than {apart} may")
+
+
+def test_the_difference_that_may_tie_grows_with_a_gap_in_the_roster():
+    # Means 1.00 and 1.07; clients 9, 0 and 1 are lost, so 3 + 1 steps of 1/(4 10) may be missing.
+    ranks = [[0, 1, 2]] * 47 + [[1, 0, 2]] * 40 + [[2, 1, 0]] * 13
+    found = federate([ranks] * 10, dropouts=[9, 0, 1], threshold=7, rng=0)
+    exact = aggregate(ranks).scores
+    for group in found.tied_groups:
+        assert np.ptp(exact[list(group)]) < 4 / 40
+    tied = federate([[[0, 1], [1, 0]]] * 10, dropouts=[9, 0, 1], threshold=7, rng=0)
+    assert any("items closer than 0.1 of a place may tie" in each for each in chance(tied))
 
 
 # Random searches

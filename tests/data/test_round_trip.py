@@ -158,7 +158,8 @@ def test_a_ranking_that_is_declared_truly_is_read_back(tmp_path, case):
         found = data.read(path, **truth)
     except InputError as error:
         # A column of orders may look like names of the rows: the remedy must read it.
-        assert "put a header such as 1st, 2nd, … above the table" in str(error.remedy)
+        if "put a header such as 1st, 2nd, … above the table" not in str(error.remedy):
+            raise
         places = ["1st", "2nd", "3rd", "4th", "5th"][: len(table[0])]
         path.write_text(written([places, *table[truth["header"] :]]))
         found = data.read(path, layout="orders")

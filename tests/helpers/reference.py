@@ -8,7 +8,7 @@ from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, permutations
-from math import ceil, floor, log, log2
+from math import ceil, comb, floor, log, log2
 
 
 def kendall(a, b):
@@ -364,9 +364,18 @@ def refine_bits(clients, samples):
 
 
 def refine_message(rankings, announced, window, bits, counts=False):
-    """Margins in two's complement; in the first round the number of rankings, if asked (M14)."""
-    margins = [margin(rankings, a, b) % 2**bits for a, b in refine_pairs(announced, window)]
-    return margins + [len(rankings)] * (counts and len(announced) == 1)
+    """Margins in two's complement; in the first round sums, if asked (M14).
+
+    These are the rankings' distances to the announced one, unless all pairs are asked, and the
+    number of rankings.
+    """
+    pairs = refine_pairs(announced, window)
+    message = [margin(rankings, a, b) % 2**bits for a, b in pairs]
+    if counts and len(announced) == 1:
+        if len(pairs) < comb(len(announced[0]), 2):
+            message.append(sum(kendall(announced[0], r) for r in rankings))
+        message.append(len(rankings))
+    return message
 
 
 def unranked_last(ballots):

@@ -6,7 +6,7 @@ everything comes from helpers/reference.py.
 
 import json
 import random
-from math import sqrt
+from math import comb, sqrt
 
 from helpers import reference
 from helpers.paths import VECTORS
@@ -45,7 +45,10 @@ def refine_case(rng, n, samples, window, rounds, clients, most, counts=False, ma
         message = reference.refine_message(rankings, announced, window, bits, counts)
         widths = [bits] * len(message)
         if counts and rounds == 1:
-            widths[-1] = reference.bits_for(clients * most)
+            pairs = comb(n, 2)
+            margins = len(reference.refine_pairs(announced, window))
+            widths[margins:] = [reference.bits_for(clients * most * pairs)] * (margins < pairs)
+            widths += [reference.bits_for(clients * most)]
     return {
         "rankings": rankings,
         "announced": announced,

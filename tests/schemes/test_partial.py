@@ -91,11 +91,17 @@ def test_margins_leave_out_ties_and_prove_what_is_best(parts, window, counts, ra
     for part, message in zip(parts, messages, strict=True):
         last = reference.unranked_last(part)
         expected = reference.refine_message(last, [announced], window, bits, counts)
+        if counts and window < n - 1:  # a ballot stands for two rankings, its ties both ways
+            half = sum(reference.half_distance(announced, ballot) for ballot in part)
+            expected[-2] = int(2 * half)
         assert message.tolist() == expected
-    assert (
-        scheme.segments
-        == Refine(announced, len(parts), window, counts=counts, max_samples=4).segments
-    )
+    complete = Refine(announced, len(parts), window, counts=counts, max_samples=4)
+    names = [segment.name for segment in complete.segments]
+    assert [segment.name for segment in scheme.segments] == names
+    for mine, other in zip(scheme.segments, complete.segments, strict=True):
+        twice = len(parts) * 4 * n * (n - 1)
+        bits = reference.bits_for(twice) if mine.name == "distance" else other.bits
+        assert (mine.entries, mine.bits) == (other.entries, bits)
     found = scheme.decode(sum(messages), len(parts))
     distance = sum(reference.half_distance(found.ranks, b) for b in together)
     assert distance <= sum(reference.half_distance(announced, b) for b in together)
@@ -103,7 +109,8 @@ def test_margins_leave_out_ties_and_prove_what_is_best(parts, window, counts, ra
         assert distance == reference.least_half_distance(together)
     if window >= n - 1:
         assert found.exact
-    if found.objective is not None:
+    assert (found.objective is None) == (not counts)
+    if counts:
         expected = float(distance / (len(together) * n))
         assert found.objective == pytest.approx(expected, abs=1e-12)
 
@@ -126,7 +133,18 @@ def test_margins_of_either_parity_are_for_partial_rankings_only():
     with pytest.raises(ValueError, match="all even or all odd"):
         Refine(**of).decode([1, 2], survivors=1)
     with pytest.raises(ValueError, match="a margin is larger than the number of rankings"):
-        Refine(**of, partial=True, counts=True).decode([1, 2, 1], survivors=1)
+        Refine(**of, partial=True, counts=True).decode([1, 2, 0, 1], survivors=1)
+
+
+def test_sums_of_distances_must_go_with_the_margins():
+    # Three rankings disagree about the pair that is not asked at most three times.
+    scheme = Refine([0, 1, 2], 1, window=1, counts=True, max_samples=3)
+    assert scheme.decode([3, 3, 0, 3], survivors=1).objective == 0
+    assert scheme.decode([1, 1, 2, 3], survivors=1).objective == 2 / 9
+    with pytest.raises(ValueError, match="no rankings have both these margins and this sum"):
+        scheme.decode([3, 3, 4, 3], survivors=1)
+    with pytest.raises(ValueError, match="no rankings have both these margins and this sum"):
+        scheme.decode([1, 3, 0, 3], survivors=1)
 
 
 def test_majorities_take_partial_rankings():

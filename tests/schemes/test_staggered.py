@@ -364,3 +364,16 @@ def test_means_of_real_data_are_within_noise_of_exact_sums(name, splits):
         beside.append(kemeny_score(found, rankings) - exact)
     # LUSC's 35 rankings are dealt unequally, so clients weigh differently from rankings.
     assert np.mean(beside) <= 3 * np.std(beside, ddof=1) / splits**0.5 + 1e-6
+
+
+@given(st.data())
+def test_scores_of_weighted_means_are_positions(data):
+    n, clients = data.draw(st.integers(2, 5)), data.draw(st.integers(1, 5))
+    bound = data.draw(st.integers(3, 300))
+    rows = st.lists(st.permutations(range(n)), min_size=1, max_size=3)
+    scheme = Borda(n, clients, send="weighted", max_samples=bound)
+    there = data.draw(st.sets(st.integers(0, clients - 1), min_size=1))
+    total = sum(scheme.encode(data.draw(rows), client=client) for client in there)
+    scores = scheme.decode(total, len(there), rng=0).scores
+    assert scores.min() >= 0
+    assert scores.max() <= n - 1

@@ -19,7 +19,7 @@ from fedrank.consensus import Consensus
 from fedrank.distances import kemeny_score, kendall_distance
 from fedrank.exceptions import Remedy
 from fedrank.protocol.federate import as_method, least_bound
-from fedrank.protocol.methods import MAX_ROUNDS, Method
+from fedrank.protocol.methods import MAX_ROUNDS, START_LEVELS, Method
 from fedrank.protocol.result import MORE_ROUNDS, FederatedConsensus, summary
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.rankings.partial import AnyRankings, PartialRankings
@@ -84,7 +84,7 @@ def federate(
         typer.Option(
             min=1,
             help="Borda, --send means or weighted: steps per place to which means are rounded "
-            f"(default {DEFAULT_LEVELS}).",
+            f"(default {DEFAULT_LEVELS}; of kemeny, weighted: {START_LEVELS}).",
         ),
     ] = None,
     phi: Annotated[

@@ -14,7 +14,7 @@ from fedrank.exceptions import InputError, Remedy
 from fedrank.protocol.clients import Client, client_ids
 from fedrank.protocol.driver import Driver
 from fedrank.protocol.meter import Meter
-from fedrank.protocol.methods import Kemeny, Method, bound_of, check_method
+from fedrank.protocol.methods import START_LEVELS, Kemeny, Method, bound_of, check_method
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.protocol.secagg import MIN_SURVIVORS, STEPS
 from fedrank.protocol.study import Study
@@ -326,6 +326,8 @@ def named_kemeny(n: int, clients: int, **options: Any) -> Kemeny:
     # Margins count rankings, so the start does, unless told otherwise.
     if not options.get("majority"):
         start = {"send": "weighted"} | start
+    if start.get("send") == "weighted":
+        start = {"levels": START_LEVELS} | start
     shared = {name: options[name] for name in ("max_samples", "partial") if name in options}
     return Kemeny(n, clients, start=Borda(n, clients, **start, **shared), **options)
 

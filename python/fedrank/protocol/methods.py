@@ -43,7 +43,10 @@ class Kemeny(Frozen):
         Most clients that take part.
     start : Borda, optional
         The scheme of the first round; by default ``Borda(n, clients, send="weighted", levels=8)``
-        with the same ``max_samples`` and ``partial``: it counts rankings, as margins do.
+        with the same ``max_samples`` and ``partial``: it counts rankings, as margins do. Weighted
+        means are coarse where clients hold far fewer rankings than ``max_samples``; the
+        consensus is the same, but it takes more rounds and bits to find. State a bound near the
+        largest client, or start with exact sums: ``Borda(…, send="sums")``.
     window : int or "auto"
         How many places apart items may be for their margin to be asked for. ``"auto"`` begins with
         neighbours and widens where items move: see `fedrank.schemes.Refine`.

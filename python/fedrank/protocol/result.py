@@ -164,10 +164,11 @@ class FederatedConsensus(Consensus):
         scheme = self.scheme
         if not isinstance(scheme, Borda) or scheme.levels is None:
             return None
-        if scheme.send != "means":  # it also depends on how many rankings there are
-            return "a small part of a place"
-        # Shifts of clients that are lost are missing.
-        return f"about {scheme.resolution * scheme.clients / len(self.survivors):.2g} of a place"
+        # Where neighbours in the roster are lost, their shifts are missing between two others.
+        apart = f"{scheme.resolution * (1 + longest_gap(self.in_sum)):.2g} of a place"
+        if scheme.send == "means":
+            return apart
+        return f"{apart}, or more as clients hold fewer than {scheme.max_samples} rankings,"
 
     def _extra(self) -> dict[str, Any]:
         return documents.extra_of(self)
@@ -209,6 +210,19 @@ class FederatedConsensus(Consensus):
     def _notes(self) -> list[str]:
         """Say what belongs beside the table of places."""
         return [self._costs()] if self.note is None else [self._costs(), self.note]
+
+
+def longest_gap(present: NDArray[np.bool_]) -> int:
+    """Return the longest run of clients that are not in the sum; the last is beside the first.
+
+    Examples
+    --------
+    >>> longest_gap(np.array([False, True, True, False, False]))
+    3
+    """
+    there = np.flatnonzero(present)
+    gaps = np.diff(there, append=there[0] + len(present)) - 1
+    return int(gaps.max())
 
 
 def summary(result: FederatedConsensus, sums: str = Remedy.SUMS) -> dict[str, Any]:
@@ -254,5 +268,7 @@ def summary(result: FederatedConsensus, sums: str = Remedy.SUMS) -> dict[str, An
         "note": result.note,
         "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
         "exact": result.exact,
+        "objective": result.objective,
+        "lower_bound": result.lower_bound,
         "converged": result.converged,
     } | tie_facts(result, sums)

@@ -120,6 +120,10 @@ class Borda(ConsensusScheme):
     def resolution(self) -> float:
         """Difference of mean positions, in places, from which clients that agree tell items apart.
 
+        All clients must be in the sum; if up to g neighbours in the roster are lost, it is g + 1
+        times as large. Weighted means resolve this much only if each client holds ``max_samples``
+        rankings, and less with fewer.
+
         Examples
         --------
         >>> Borda(n=5, clients=10).resolution
@@ -141,7 +145,10 @@ class Borda(ConsensusScheme):
         # Sums are of whole rankings (of two for a partial one), so they tell how many; weighted
         # means are sums divided by max_samples, and rounded.
         rankings = float(sums.sum()) / (self.n * (self.n - 1) / 2)
-        return sums / rankings if rankings else np.full(self.n, (self.n - 1) / 2)
+        if not rankings:
+            return np.full(self.n, (self.n - 1) / 2)
+        # With a bound far above what clients hold, or after dropouts, rounding outweighs the means.
+        return np.clip(sums / rankings, 0, self.n - 1)
 
     def _parameters(self) -> dict[str, Any]:
         given = {"levels": self.levels, "phi": self.phi}

@@ -61,9 +61,10 @@ class Refine(ConsensusScheme):
         the ranking announced before had it; of two items the larger window counts. So it follows
         from the announced rankings alone.
     counts : bool
-        Whether to send the number of rankings too. The objective (if all pairs are known) and
-        a proof of optimality (if not all are) need it; without it the number stays hidden but
-        for its parity and a lower bound.
+        Whether the first round also sends the number of rankings and, unless it asks for all
+        pairs, the sum of their distances to the announced ranking. The objective, and a proof of
+        optimality where not all pairs are known, need these; without them the number stays hidden
+        but for its parity and a lower bound.
     majority : bool
         Whether to send one bit per pair instead: which item most of the client's rankings
         put first, ties broken at random. The message is shorter and hides the number of
@@ -183,8 +184,8 @@ class Refine(ConsensusScheme):
         ValueError
             If a margin is beyond what so many clients can have, or beyond the number of
             rankings, or margins of complete rankings are not all even or all odd, or so many
-            clients cannot hold that number. Margins that contradict each other in other ways
-            are not found out.
+            clients cannot hold that number, or no rankings with these margins have that sum of
+            distances. Margins that contradict each other in other ways are not found out.
 
         Examples
         --------

@@ -1,6 +1,6 @@
 //! Federated dispersion (M15): distances to an announced ranking, and numbers of rankings.
 
-use super::{Layout, Size, layout, segment, wrong_entries, wrong_samples};
+use super::{Layout, Size, farthest, layout, segment, wrong_entries, wrong_samples};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::kendall::distances_to;
@@ -103,9 +103,4 @@ impl Dispersion {
         };
         Ok(Fit { phi: phi.get(), error, distance, samples })
     }
-}
-
-/// The greatest distance of two rankings of `n` items.
-fn farthest(n: usize) -> u128 {
-    n as u128 * (n as u128 - 1) / 2
 }

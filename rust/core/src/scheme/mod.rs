@@ -206,3 +206,8 @@ fn layout(segments: Vec<Segment>, name: &'static str) -> Result<Layout> {
     let too_long = Error::Parameter { name, problem: "makes the message longer than 2^34 bits" };
     Layout::new(segments).map_err(|_| too_long)
 }
+
+/// The greatest distance of two rankings of `n` items.
+fn farthest(n: usize) -> u128 {
+    n as u128 * (n as u128 - 1) / 2
+}

@@ -7,12 +7,13 @@ use asked::{MOST_PAIRS, Round};
 pub use asked::Window;
 use rand_core::Rng;
 
-use super::{Layout, Size, layout, segment, wrong_entries, wrong_samples};
+use super::{Layout, Size, farthest, layout, segment, wrong_entries, wrong_samples};
 use crate::consensus::kemeny::known::{Known, Pair};
 use crate::consensus::kemeny::{self, EXACT_UPTO, KICKS};
 use crate::consensus::{Consensus, tied};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Stage};
+use crate::kendall::{self, distances_to};
 use crate::message::mask;
 use crate::rankings::{Rankings, Ties, invert};
 use crate::rng::{Key, stream};
@@ -22,7 +23,8 @@ use crate::rng::{Key, stream};
 pub enum Vote {
     /// Rankings with the first item before the second, less the reverse.
     Margins,
-    /// The same, and in the first round the number of rankings too.
+    /// The same, and in the first round the number of rankings too; if that round leaves pairs
+    /// out, also the sum of the rankings' distances to the announced one.
     Counted,
     /// One bit: which item most of the client's rankings have first, ties by lot.
     Majority,
@@ -89,10 +91,12 @@ impl Refine {
         let round = Round::new(announced, announced.len(), window);
         // Two's complement takes a bit more than the largest margin; counts of clients do not.
         let largest = if vote == Vote::Majority { most } else { 2 * most };
-        let counted = vote == Vote::Counted && announced.len() == 1;
+        let (distance, samples) = round.sums(vote, announced.len());
+        let distances = most * size.each() as u128 * farthest(size.n);
         let segments = [
             segment("margin", round.pairs, largest, "max_samples")?,
-            segment("samples", usize::from(counted), most, "max_samples")?,
+            segment("distance", distance, distances, "max_samples")?,
+            segment("samples", samples, most, "max_samples")?,
         ];
         let layout = layout(segments.into_iter().flatten().collect(), "window")?;
         let (a_client, announced) = (a_client as u64, announced.ranks().to_vec());
@@ -137,7 +141,12 @@ impl Refine {
             Vote::Majority => u64::from(margin > 0),
         };
         let mut message: Vec<u64> = margins.into_iter().map(entry).collect();
-        if self.layout.entries() > message.len() {
+        let (distance, counted) = self.round.sums(self.vote, self.announced.len() / self.size.n);
+        if distance > 0 {
+            let each = distances_to(rankings, &self.round.ranks, interrupt.uncounted())?;
+            message.push(each.iter().sum());
+        }
+        if counted > 0 {
             message.push(samples as u64);
         }
         Ok((message, drawn))
@@ -156,7 +165,7 @@ impl Refine {
         ties: Ties,
         interrupt: Interrupt<'_>,
     ) -> Result<Consensus> {
-        let (pairs, samples) = self.read(totals, survivors)?;
+        let Sums { pairs, samples, distance } = self.read(totals, survivors)?;
         let n = self.size.n;
         let known = Known::new(n, &pairs)?;
         let mut order: Vec<u32> = (0..n as u32).collect();
@@ -167,6 +176,8 @@ impl Refine {
             (order, found) = complete(&known, order, &pairs, samples, ties, interrupt)?;
         } else if let Some(total) = samples {
             found.exact = Some(known.proves(&order, total, interrupt)?);
+            found.distance = distance.and_then(|first| self.distance(first, &pairs, &order));
+            found.bound = found.distance.filter(|_| found.exact == Some(true));
         } else {
             found.exact = Some(false);
         }
@@ -183,9 +194,28 @@ impl Refine {
         Ok(found)
     }
 
-    /// Known pairs, by places in the last order, with their margins; and the number of
-    /// complete rankings, if it was sent.
-    fn read(&self, totals: &[&[u64]], survivors: usize) -> Result<(Vec<Pair>, Option<u64>)> {
+    /// Sum of the rankings' distances to an order of places, from the sum of those to the ranking
+    /// announced first; none if the two differ in a pair that is not known.
+    fn distance(&self, first: u64, pairs: &[Pair], order: &[u32]) -> Option<u64> {
+        let (place, first_ranks) = (invert(order), self.first_ranks());
+        let mut unknown = kendall::distance(&place, &first_ranks).ok()?;
+        let mut distance = i128::from(first);
+        for (margin, a, b) in pairs.iter().map(|pair| in_first(pair, &first_ranks)) {
+            if place[a as usize] > place[b as usize] {
+                distance += i128::from(margin);
+                unknown -= 1;
+            }
+        }
+        u64::try_from(distance).ok().filter(|_| unknown == 0)
+    }
+
+    /// Positions of places of the last order in the ranking announced first.
+    fn first_ranks(&self) -> Vec<u32> {
+        self.round.order.iter().map(|&item| self.announced[item as usize]).collect()
+    }
+
+    /// What was sent in all rounds.
+    fn read(&self, totals: &[&[u64]], survivors: usize) -> Result<Sums> {
         if !(1..=self.size.clients).contains(&survivors) {
             return Err(Error::Survivors { survivors, clients: self.size.clients });
         }
@@ -196,24 +226,43 @@ impl Refine {
                 format!("it takes one total for each announced order, so {want}, not {got}");
             return Err(Error::Total { problem });
         }
-        let (mut pairs, mut samples) = (Vec::new(), None);
+        let mut sums = Sums { pairs: Vec::new(), samples: None, distance: None };
         for (count, &total) in (1..).zip(totals) {
             let round = Round::new(announced, count, self.window);
-            let counted = usize::from(count == 1 && self.vote == Vote::Counted);
-            if total.len() != round.pairs + counted {
-                return Err(wrong_entries(total.len(), round.pairs + counted));
+            let (distance, samples) = round.sums(self.vote, count);
+            let entries = round.pairs + distance + samples;
+            if total.len() != entries {
+                return Err(wrong_entries(total.len(), entries));
             }
             let (margins, rest) = total.split_at(round.pairs);
-            samples = samples.or(rest.first().copied());
-            self.read_margins(&round, margins, survivors, &mut pairs)?;
+            sums.distance = sums.distance.or(rest.first().copied().filter(|_| distance > 0));
+            sums.samples = sums.samples.or(rest.last().copied());
+            self.read_margins(&round, margins, survivors, &mut sums.pairs)?;
         }
-        self.check(&pairs, samples, survivors)?;
+        self.check(&sums.pairs, sums.samples, survivors)?;
         if self.size.partial && self.vote != Vote::Majority {
-            // From here on, of the twins: these are complete rankings, as a proof needs.
-            pairs.iter_mut().for_each(|pair| pair.2 *= 2);
-            samples = samples.map(|samples| 2 * samples);
+            // From here on, of the twins: these are complete rankings, as a proof needs. The
+            // distance is theirs already.
+            sums.pairs.iter_mut().for_each(|pair| pair.2 *= 2);
+            sums.samples = sums.samples.map(|samples| 2 * samples);
         }
-        Ok((pairs, samples))
+        self.check_distance(&sums)?;
+        Ok(sums)
+    }
+
+    /// Checks that the distance to the ranking announced first lies where the margins allow.
+    fn check_distance(&self, sums: &Sums) -> Result<()> {
+        let (Some(samples), Some(distance)) = (sums.samples, sums.distance) else { return Ok(()) };
+        let samples = i128::from(samples);
+        let first_ranks = self.first_ranks();
+        let against = |pair| (samples - i128::from(in_first(pair, &first_ranks).0)) / 2;
+        let least: i128 = sums.pairs.iter().map(against).sum();
+        let unknown = farthest(self.size.n) as i128 - sums.pairs.len() as i128;
+        if (least..=least + unknown * samples).contains(&i128::from(distance)) {
+            return Ok(());
+        }
+        let problem = "no rankings have both these margins and this sum of distances";
+        Err(Error::Total { problem: problem.to_owned() })
     }
 
     /// Appends the margins of one round.
@@ -272,6 +321,21 @@ impl Refine {
         let in_range = u128::from(sum) < (survivors as u128) << bits;
         in_range.then_some((sum << (64 - bits)) as i64 >> (64 - bits))
     }
+}
+
+/// What the messages of all rounds sum to.
+struct Sums {
+    /// Known pairs, by places in the last order, with their margins.
+    pairs: Vec<Pair>,
+    /// Number of complete rankings.
+    samples: Option<u64>,
+    /// Sum of their distances to the ranking announced first.
+    distance: Option<u64>,
+}
+
+/// The margin of a pair as the ranking announced first has it, and its places in that order.
+fn in_first(&(a, b, margin): &Pair, first_ranks: &[u32]) -> (i32, u32, u32) {
+    if first_ranks[a as usize] < first_ranks[b as usize] { (margin, a, b) } else { (-margin, b, a) }
 }
 
 /// The best order when all pairs are known: exact where it can be, never worse than `refined`.

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::{Vote, farthest};
 use crate::error::{Result, zeros};
 use crate::interrupt::Interrupt;
 use crate::rankings::{Rankings, invert};
@@ -79,6 +80,14 @@ impl Near {
 }
 
 impl Round {
+    /// How many entries follow the margins in round `count`, counted from 1: a sum of distances,
+    /// and a number of rankings. All margins together give the distances.
+    pub(super) fn sums(&self, vote: Vote, count: usize) -> (usize, usize) {
+        let counted = vote == Vote::Counted && count == 1;
+        let incomplete = (self.pairs as u128) < farthest(self.ranks.len());
+        (usize::from(counted && incomplete), usize::from(counted))
+    }
+
     /// The last of the first `count` announced rankings.
     pub(super) fn new(announced: Rankings<'_>, count: usize, window: Window) -> Self {
         let ranks = announced.row(count - 1).to_vec();
