@@ -13,9 +13,10 @@ SOURCES := $(shell find rust python -name '*.rs' -o -name '*.toml' 2>/dev/null) 
 FUZZ := cargo test --release --package fedrank-core --test secagg --
 INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
 
-# One worker per core; the tests of a file stay together, so that what they share is made once, and
-# files begin in the order of tests/conftest.py.
-PYTEST := $(BIN)/pytest --numprocesses=logical --dist=loadfile --no-loadscope-reorder
+# One worker per core and one more, since some tests mostly wait; the tests of a file stay together,
+# so that what they share is made once, and files begin in the order of tests/conftest.py.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))' 2>/dev/null)
+PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12

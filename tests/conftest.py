@@ -24,7 +24,15 @@ NEEDS = {
 
 # Files whose tests take longest. They come first: a long file that begins last keeps one worker
 # busy while the others have nothing left to do.
-LONG_FILES = ("test_interrupt.py", "test_federate.py", "test_saved.py", "test_docs.py")
+LONG_FILES = (
+    "test_interrupt.py",
+    "test_ablations.py",
+    "test_plots.py",
+    "test_federate.py",
+    "test_methods.py",
+    "test_saved.py",
+    "test_docs.py",
+)
 
 
 def pytest_addoption(parser):

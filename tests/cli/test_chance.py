@@ -57,7 +57,7 @@ def test_items_that_rounding_may_have_tied_are_named_with_the_option_that_helps(
     file = write_ranks(tmp_path / "votes.csv", TOWNS, WINNERS * 3)
     command = ("federate", file, "--clients", "3", "--levels", "1", "--seed", "1")
     said = (
-        "mean positions were rounded, so items closer than about 0.33 of a place may tie: {}; "
+        "mean positions were rounded, so items closer than 0.33 of a place may tie: {}; "
         "fedrank federate --send sums tells them apart unless their means are equal"
     )
     found = json.loads(run(*command, "--json").stdout)

@@ -6,7 +6,7 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedrank import Borda, Consensus, Kemeny, Lehmer, PartialRankings, aggregate, federate
@@ -148,6 +148,7 @@ def federated_methods(n, clients):
 
 
 @pytest.mark.parametrize("which", range(10))
+@settings(max_examples=12)
 @given(st.data())
 def test_what_depends_on_the_seed_is_said_of_federated_results(which, data):
     n = data.draw(st.integers(1, 5))

@@ -51,7 +51,19 @@ def test_real_files_are_those_of_the_catalogue(name):
         assert (len(opened), hashlib.sha256(opened).hexdigest()) == (file.size, file.sha256)
     assert set(download.states(entry, DATA).values()) == {"verified"}
     assert list(data.fetch(name, DATA)) == [file.name for file in entry.files]  # no network
-    read = read_by_the_catalogue(entry, folder)
+
+
+LONG = {"jester": pytest.mark.slow}  # a quarter of a minute
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=LONG.get(name, ())) for name in CATALOGUE if name != "sushi"]
+)
+def test_real_files_are_read_by_the_call_of_the_catalogue(name):
+    entry = CATALOGUE[name]
+    for file in entry.files:
+        realdata.need(entry.folder, file.name)
+    read = read_by_the_catalogue(entry, DATA / entry.folder)
     assert read.ranks.shape == (entry.rankings, entry.items)
     if name == "jester":
         assert (read.ranks == realdata.jester().ranks).all()

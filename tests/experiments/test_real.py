@@ -84,7 +84,7 @@ LISTED = {  # rules that have several right answers at times: the score is betwe
 
 
 def test_rules_on_real_panels_agree_with_the_definitions(tmp_path, monkeypatch):
-    clients, steps, repetitions = 3, 3, 60
+    clients, steps, repetitions = 3, 3, 25
     # So that no rule has the score of another at all steps.
     given = {"people": 42, "seed": 29, "n": 5, "clients": clients, "phi": 0.9}
     orders, regions = made_up_sushi(tmp_path, **given)

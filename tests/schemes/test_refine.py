@@ -129,7 +129,7 @@ def test_the_window_auto_is_of_neighbours_until_items_move():
     assert again.segments == ()
 
 
-@pytest.mark.parametrize("n", [1500, 3000])
+@pytest.mark.parametrize("n", [1500, pytest.param(3000, marks=pytest.mark.slow)])
 def test_margins_are_right_where_few_pairs_of_a_distance_are_asked(n):
     rng = np.random.default_rng(n)
     rankings = shuffles(rng, 7, n)

@@ -16,7 +16,9 @@ def reachable(scheme, clients, holdings):
     }
 
 
-@pytest.mark.parametrize(("n", "low_bits"), [(3, 0), (3, 1), (4, 1), (4, 2)])
+@pytest.mark.parametrize(
+    ("n", "low_bits"), [(3, 0), (3, 1), (4, 1), pytest.param(4, 2, marks=pytest.mark.slow)]
+)
 def test_lehmer_totals_are_accepted_if_and_only_if_they_can_be(n, low_bits):
     scheme = Lehmer(n, 2, low_bits=low_bits)
     can_be = reachable(scheme, 2, [[r] for r in permutations(range(n))])

@@ -217,7 +217,7 @@ def test_what_is_printed_names_items_that_rounding_may_have_tied(tmp_path, capsy
     document = server.describe(rounded, run=7, waited=0.5)
     server.announce(rounded, document, tmp_path / "7.json")
     names = ", ".join(rounded.top(2))
-    said = f'closer than about 0.083 of a place may tie: {names}; send="sums" tells them apart'
+    said = f'closer than 0.083 of a place may tie: {names}; send="sums" tells them apart'
     (printed,) = (line for line in capsys.readouterr().out.splitlines() if said in line)
     assert printed == f"! {document['chance'][2]}"
 
