@@ -167,10 +167,20 @@ def show(
         goal = f"a mean Kendall distance of {distance:g}"
     columns = ["scheme", "phi", "rankings per client", "range", "by the theorem", "time"]
     rows = []
+    stopped: list[str] = []
     for plan, others in found:
         settled = f"{plan.at_least}…{plan.at_most or ''}"
-        many = f"none up to {plan.limit:,}" if plan.samples is None else f"{plan.samples:,}"
+        tried = max((point.samples for point in plan.points), default=plan.limit)
+        many = f"none up to {tried:,}" if plan.samples is None else f"{plan.samples:,}"
+        if plan.samples is None and tried < plan.limit:
+            stopped.append(
+                f"{plan.method}, phi {plan.phi:g}: the search stopped at {tried:,} rankings per "
+                "client, since eight times as many had not brought the consensus nearer; more "
+                "may still be enough"
+            )
         proved = others["theory"]["proved"]
         asked = "none applies" if proved is None else f"{proved:,}"
         rows.append([plan.method, plan.phi, many, settled, asked, f"{plan.seconds:.1f} s"])
     output.show(f"{items} items, {clients} clients: {goal}", columns, rows)
+    for sentence in stopped:
+        output.say(f"! {sentence}")

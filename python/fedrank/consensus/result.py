@@ -311,6 +311,10 @@ class Consensus:
         """Say what chance decided before the rankings were counted; see `chance`."""
         return ()
 
+    def _say_rounding(self) -> str | None:
+        """Say that rounding may have changed the order; None if it cannot have."""
+        return None
+
     def _rounded_to(self) -> str | None:
         """Say how close items must be for rounding to tie them; None if nothing was rounded."""
         return None

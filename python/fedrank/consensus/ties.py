@@ -88,9 +88,10 @@ def chance(
     Returns
     -------
     sentences : tuple of str
-        Nothing if another seed gives the same ranking. Otherwise how many ties there were, then
-        the places (1 the best) of the tie that decided the winner, and of the tie at the end of
-        what is shown; which items may be tied only because means were rounded; which places a
+        Nothing if another seed gives the same ranking, and rounding cannot have changed it.
+        Otherwise how many ties there were, then the places (1 the best) of the tie that decided
+        the winner, and of the tie at the end of what is shown; which items may be tied only
+        because means were rounded; whether rounding may have exchanged items; which places a
         random search decided; how many clients broke ties in their own messages.
 
     Examples
@@ -108,6 +109,8 @@ def chance(
     if tied and apart is not None:
         names = few([printable(consensus.items[item]) for item in tied])
         sentences.append(ROUNDED.format(apart, names, sums))
+    if (rounding := consensus._say_rounding()) is not None:
+        sentences.append(f"{rounding}; {sums} is exact")
     if consensus.searched is not None:
         by, start, end = consensus.searched
         sentences.append(SEARCHED[by].format(spans(range(start + 1, end + 1))))

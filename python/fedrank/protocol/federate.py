@@ -398,6 +398,13 @@ def check_dropouts(
     numbers |= {name: number for number, name in enumerate(study.roster)}
     method = study.method
     last = (method.most_rounds if isinstance(method, Kemeny) else 0) + study.fit_phi
+    if isinstance(dropouts, str):
+        raise InputError(
+            f"must be a list of clients, not the text {dropouts!r}",
+            parameter="dropouts",
+            value=dropouts,
+            remedy=f"pass [{dropouts!r}]",
+        )
     if isinstance(dropouts, Mapping):
         lost = dict(dropouts)
     else:

@@ -160,6 +160,15 @@ class FederatedConsensus(Consensus):
         can_draw = any(each.scheme.breaks_ties for each in self.rounds if each.survivors)
         return say_clients(drawn, can_draw)
 
+    def _say_rounding(self) -> str | None:
+        scheme = self.scheme
+        if not isinstance(scheme, Borda) or scheme.send != "weighted":
+            return None
+        return (
+            "weighted means are rounded: items may be in the wrong order where clients hold far "
+            f"fewer than {scheme.max_samples} rankings"
+        )
+
     def _rounded_to(self) -> str | None:
         scheme = self.scheme
         if not isinstance(scheme, Borda) or scheme.levels is None:

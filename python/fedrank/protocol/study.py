@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -110,6 +110,13 @@ class Study(Frozen):
         fit_phi: bool = False,
     ) -> None:
         self.method = check_method(method)
+        if isinstance(items, str | Set):
+            raise InputError(
+                f"must be a list of labels in the order of the positions, not {items!r}",
+                parameter="items",
+                value=items,
+                remedy="pass a list",
+            )
         self.items = None if items is None else as_labels(items, method.n)
         self.roster = as_roster(roster, method.clients)
         self.named = roster is not None  # otherwise results call clients by number
