@@ -1,4 +1,4 @@
-"""Borda: how finely a client's mean positions are quantized (M6)."""
+"""Borda: how finely a client's mean positions are quantized (M6, M16)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
@@ -20,48 +20,46 @@ from fedrank.experiments.ablations.base import (
 from fedrank.experiments.figure import Figure, Options, Row, summary
 from fedrank.experiments.table import matching
 from fedrank.planning.simulate import simulate
+from fedrank.protocol.federate import least_bound
 from fedrank.schemes import Borda
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 QUANTIZERS = (0.0, 0.3, 0.6, 0.9)  # phi of the model whose expected positions are the centroids
-FINE_LEVELS = 4  # levels per position
+DEFAULT = "staggered means, the default"
 
 
-def rounded(
-    parts: Clients, levels: int, chance: bool, rng: np.random.Generator
-) -> tuple[Ranking, int]:
-    """Rank by means rounded to ``1 / levels`` of a position; also return the bits per client.
+def rounded_by_chance(parts: Clients, rng: np.random.Generator) -> tuple[Ranking, int]:
+    """Rank by means rounded to whole positions at random; also return the bits per client.
 
-    Means are rounded to the nearest level, midpoints at random. With ``chance`` they are rounded
-    up or down at random so that the expectation is the mean, and errors cancel in the sum.
+    Means are rounded up or down so that the expectation is the mean, and errors cancel in the
+    sum.
     """
-    means = np.array([part.mean(axis=0) for part in parts]) * levels
+    means = np.array([part.mean(axis=0) for part in parts])
     below = np.floor(means)
-    rest = means - below
-    draws = rng.random(means.shape)
-    up = draws < rest if chance else (rest > 0.5) | ((rest == 0.5) & (draws < 0.5))
+    up = rng.random(means.shape) < means - below
     n = parts[0].shape[1]
-    bits = n * (len(parts) * levels * (n - 1)).bit_length()
+    bits = n * (len(parts) * (n - 1)).bit_length()
     return ranked((below + up).sum(axis=0), rng), bits
 
 
 def compare_borda(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
-    """Try exact sums, quantizers of several dispersions, finer levels, and rounding at random."""
+    """Try exact sums, quantizers of several dispersions, the default, and rounding at random."""
     n, clients = parts[0].shape[1], len(parts)
-    exact = Borda(n, clients, send="sums", max_samples=max(map(len, parts)))
+    exact = Borda(n, clients, send="sums", max_samples=least_bound(parts))
     yield Variant({"quantizer": "exact"}, summed(exact, parts, rng), exact.message_bits)
     for phi in QUANTIZERS:
         scheme = Borda(n, clients, send="centroids", phi=phi)
         labels = {"quantizer": f"phi {phi:g}"}
         yield Variant(labels, summed(scheme, parts, rng), scheme.message_bits)
-    yield Variant({"quantizer": f"1/{FINE_LEVELS} place"}, *rounded(parts, FINE_LEVELS, False, rng))
-    yield Variant({"quantizer": "by chance"}, *rounded(parts, 1, True, rng))
+    default = Borda(n, clients)
+    yield Variant({"quantizer": DEFAULT}, summed(default, parts, rng), default.message_bits)
+    yield Variant({"quantizer": "by chance"}, *rounded_by_chance(parts, rng))
 
 
 class BordaPhi(Figure):
-    """Quantizers of many dispersions for few items, compared with exact sums."""
+    """Quantizers of many dispersions for few items, and the default, compared with exact sums."""
 
     name = "borda-phi"
     title = "Borda's phi, where there are few items"
@@ -81,11 +79,11 @@ class BordaPhi(Figure):
         return 1
 
     def run(self, part: Row, options: Options, advance: Callable[[], object] = int) -> list[Row]:
-        """Simulate all quantizers on the same rankings."""
+        """Simulate all quantizers and the default on the same rankings."""
         n, samples = part["n"], part["samples"]
         schemes = {
             f"phi {phi:g}": Borda(n, CLIENTS, send="centroids", phi=phi) for phi in self.phis
-        }
+        } | {DEFAULT: Borda(n, CLIENTS)}
         found = simulate(
             ["borda", *schemes.values()],
             phi=part["phi"],
@@ -110,7 +108,10 @@ class BordaPhi(Figure):
         ]
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """Draw one curve per kind of clients, against the quantizer's phi."""
+        """Draw one curve per kind of clients, against the quantizer's phi; the default is a line.
+
+        The default has no phi, so its line is horizontal.
+        """
         from fedrank.experiments.ablations import panels  # noqa: PLC0415  needs the extra plot
 
         kinds = panels.by_panel(
@@ -128,13 +129,16 @@ class BordaPhi(Figure):
                 points = [
                     row | {"x": float(row["quantizer"].removeprefix("phi "))}
                     for row in kinds[name]
-                    if row["quantizer"] != "exact"
+                    if row["quantizer"].startswith("phi ")
                 ]
                 panels.curve(axes, points, "x", style, "beside_")
+                (default,) = matching(kinds[name], {"quantizer": DEFAULT})
+                axes.axhline(default["beside_mean"], color=style[0], linestyle="--", linewidth=1)
             axes.set_ylim(-0.1, 3.5)
 
         labels = ("phi of the quantizer", "mean distance to the center,\nminus exact sums'")
-        figure = panels.grid({f"{CLIENTS} clients": rows}, 1, fill, styles, *labels)
+        legend = styles | {DEFAULT: (panels.GREY, "", "--")}
+        figure = panels.grid({f"{CLIENTS} clients": rows}, 1, fill, legend, *labels)
         figure.suptitle(self.title)
         return figure
 
@@ -150,7 +154,7 @@ def draw(rows: Sequence[Row]) -> Any:
         "phi 0.3": (panels.SKY, "s", "-"),
         "phi 0.6": (panels.VERMILLION, "v", "-"),
         "phi 0.9": (panels.ORANGE, "D", "-"),
-        f"1/{FINE_LEVELS} place": (panels.GREEN, "^", "--"),
+        DEFAULT: (panels.GREEN, "^", "--"),
         "by chance": (panels.PURPLE, "P", "--"),
     }
 

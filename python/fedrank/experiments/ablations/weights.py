@@ -23,6 +23,7 @@ from fedrank.experiments.figure import Figure, Options, Row
 from fedrank.experiments.real import PHI
 from fedrank.experiments.table import matching
 from fedrank.mallows import Mallows
+from fedrank.protocol.federate import least_bound
 from fedrank.schemes import Borda
 
 if TYPE_CHECKING:
@@ -91,17 +92,12 @@ def compare_weights(parts: Clients, rng: np.random.Generator) -> Iterator[Varian
     means = np.array([part.mean(axis=0) for part in parts]).sum(axis=0)
     # This is not a message: it is what infinitely many levels would give.
     yield Variant({"weight": "client, means"}, ranked(means.round(9), rng), 0)
-    sums = Borda(ITEMS, len(parts), send="sums", max_samples=max(map(len, parts)))
+    bound = least_bound(parts)
+    sums = Borda(ITEMS, len(parts), send="sums", max_samples=bound)
     yield Variant({"weight": "ranking"}, summed(sums, parts, rng), sums.message_bits)
     rounded = Borda(ITEMS, len(parts))
     yield Variant({"weight": "client, 1/4"}, summed(rounded, parts, rng), rounded.message_bits)
-    weighted = Borda(
-        ITEMS,
-        len(parts),
-        send="weighted",
-        levels=WEIGHTED_LEVELS,
-        max_samples=max(map(len, parts)),
-    )
+    weighted = Borda(ITEMS, len(parts), send="weighted", levels=WEIGHTED_LEVELS, max_samples=bound)
     yield Variant({"weight": "ranking, 1/8"}, summed(weighted, parts, rng), weighted.message_bits)
 
 
