@@ -101,14 +101,6 @@ class Kemeny(Frozen):
                 value=start,
                 remedy="make both with the same n, clients and partial",
             )
-        bounds = start.max_samples, max_samples
-        if None not in bounds and start.max_samples != max_samples:
-            raise InputError(
-                f"is made for max_samples={start.max_samples}, but the method for {max_samples}",
-                parameter="start",
-                value=start,
-                remedy="make both with the same max_samples",
-            )
         self.start = start
         self.window = as_window(window)
         self.rounds = None if rounds is None else whole("rounds", rounds)

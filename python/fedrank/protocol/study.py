@@ -110,7 +110,7 @@ class Study(Frozen):
         fit_phi: bool = False,
     ) -> None:
         self.method = check_method(method)
-        if isinstance(items, str | Set):
+        if isinstance(items, Set):
             raise InputError(
                 f"must be a list of labels in the order of the positions, not {items!r}",
                 parameter="items",

@@ -1,6 +1,6 @@
 """Bits against error: how much each scheme achieves for what a client sends (M14)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)  # of refinement
+LABEL_SIZE = 7  # points
 
 
 def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
@@ -96,8 +97,28 @@ def label_of(row: Row) -> str:
     return f"{row['setting']}, {rounds:.0f} rounds" if rounds > 1 else str(row["setting"])
 
 
+def label(axes: "Axes", texts: Mapping[tuple[float, float], str]) -> None:
+    """Write texts beside their points, the first ones first, and leave out those without room."""
+    points_per_pixel = 72 / axes.figure.dpi
+    taken: list[tuple[float, float, float, float]] = []
+    for at, text in texts.items():
+        x, y = axes.transData.transform(at) * points_per_pixel
+        width = LABEL_SIZE * 0.6 * len(text)  # roughly
+        for right, up in ((5, 4), (5, -11), (-5 - width, -11), (-5 - width, 4)):
+            box = (x + right, y + up, x + right + width, y + up + LABEL_SIZE)
+            if all(
+                box[0] > other[2] or other[0] > box[2] or box[1] > other[3] or other[1] > box[3]
+                for other in taken
+            ):
+                taken.append(box)
+                axes.annotate(
+                    text, at, (right, up), textcoords="offset points", fontsize=LABEL_SIZE
+                )
+                break
+
+
 def draw(rows: Sequence[Row]) -> Any:
-    """Draw the error against bits, and the frontier.
+    """Draw the error against bits, and the frontier, one panel below the other for the labels.
 
     Objectives differ only in late digits, so they are drawn as differences from the best one.
     """
@@ -138,24 +159,19 @@ def draw(rows: Sequence[Row]) -> Any:
                 marker=marker,
                 markersize=6,
             )
-        for number, row in enumerate(best):  # alternately above and below, so that none overlap
-            axes.annotate(
-                label_of(row),
-                (row["bits"], row["mean"] - least),
-                (4, 4) if number % 2 or row["mean"] < least + 1e-4 else (-5, -11),
-                textcoords="offset points",
-                fontsize=7,
-            )
         panels.log_scale(axes)
         axes.set_yscale("symlog", linthresh=1e-4 if real else 1e-2, linscale=0.4)
         axes.set_ylim(0, 2 * (max(row["mean"] for row in rows) - least))
+        default = matching(rows, {"method": "Refine, auto"})
+        said = [*default, *(row for row in best if row not in default)]
+        label(axes, {(row["bits"], row["mean"] - least): label_of(row) for row in said})
 
     return panels.grid(
         panels.by_panel(
             rows,
             panels.panel_of if real else lambda row: f"{row['samples']} samples per client",
         ),
-        2,
+        1,
         fill,
         styles,
         "bits per client, all rounds",
