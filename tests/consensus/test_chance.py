@@ -53,7 +53,9 @@ def check_promise(results):
             moved = set(np.flatnonzero(found.ranks != other.ranks).tolist())
             assert moved <= accounted_for(found)
             assert chance(found) or not moved
-        assert bool(accounted_for(found)) == bool(chance(found))
+        # That rounding may exchange items holds for all seeds.
+        by_seed = [each for each in chance(found) if not each.startswith("weighted means are")]
+        assert bool(accounted_for(found)) == bool(by_seed)
 
 
 # Kemeny, by all optimal rankings

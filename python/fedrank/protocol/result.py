@@ -162,7 +162,7 @@ class FederatedConsensus(Consensus):
 
     def _say_rounding(self) -> str | None:
         scheme = self.scheme
-        if not isinstance(scheme, Borda) or scheme.send != "weighted":
+        if not isinstance(scheme, Borda) or scheme.send != "weighted" or scheme.n == 1:
             return None
         return (
             "weighted means are rounded: items may be in the wrong order where clients hold far "

@@ -100,13 +100,14 @@ def label_of(row: Row) -> str:
 def label(axes: "Axes", texts: Mapping[tuple[float, float], str]) -> None:
     """Write texts beside their points, the first ones first, and leave out those without room."""
     points_per_pixel = 72 / axes.figure.dpi
+    bottom = axes.bbox.y0 * points_per_pixel
     taken: list[tuple[float, float, float, float]] = []
     for at, text in texts.items():
         x, y = axes.transData.transform(at) * points_per_pixel
         width = LABEL_SIZE * 0.6 * len(text)  # roughly
         for right, up in ((5, 4), (5, -11), (-5 - width, -11), (-5 - width, 4)):
             box = (x + right, y + up, x + right + width, y + up + LABEL_SIZE)
-            if all(
+            if box[1] > bottom and all(
                 box[0] > other[2] or other[0] > box[2] or box[1] > other[3] or other[1] > box[3]
                 for other in taken
             ):
@@ -175,7 +176,7 @@ def draw(rows: Sequence[Row]) -> Any:
         fill,
         styles,
         "bits per client, all rounds",
-        "objective, above the best found" if real else panels.DISTANCE,
+        "objective, above the best found" if real else "mean Kendall distance\nto the center",
     )
 
 
