@@ -399,12 +399,8 @@ def check_dropouts(
     method = study.method
     last = (method.most_rounds if isinstance(method, Kemeny) else 0) + study.fit_phi
     if isinstance(dropouts, str):
-        raise InputError(
-            f"must be a list of clients, not the text {dropouts!r}",
-            parameter="dropouts",
-            value=dropouts,
-            remedy=f"pass [{dropouts!r}]",
-        )
+        problem, remedy = f"must be a list of clients, not {dropouts!r}", f"pass [{dropouts!r}]"
+        raise InputError(problem, parameter="dropouts", value=dropouts, remedy=remedy)
     if isinstance(dropouts, Mapping):
         lost = dict(dropouts)
     else:
