@@ -150,13 +150,19 @@ def test_rows_of_the_borda_ablation_are_of_the_schemes():
     assert found["phi 0.6"]["bits"] == sum(reference.borda_widths(7, 10))
     assert found[borda.DEFAULT]["bits"] == 7 * reference.bits_for(10 * 4 * 6)
     source = random.Random(8)
-    theirs = {"exact": [], "phi 0.6": [], "phi 0.9": []}
+    theirs = {"exact": [], "phi 0.6": [], "phi 0.9": [], borda.DEFAULT: []}
     for _ in range(80):
         parts = [[reference.sample(0.6, range(7), source) for _ in range(5)] for _ in range(10)]
         results = {
             "exact": reference.central_borda(parts, source),
             "phi 0.6": reference.federated_borda(parts, 0.6, source),
             "phi 0.9": reference.federated_borda(parts, 0.9, source),
+            borda.DEFAULT: reference.ranked(
+                reference.position_sums(
+                    [reference.staggered(part, 4, i, 10) for i, part in enumerate(parts)]
+                ),
+                source,
+            ),
         }
         for name, ranks in results.items():
             theirs[name].append(reference.kendall(ranks, range(7)))
