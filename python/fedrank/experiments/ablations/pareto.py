@@ -41,7 +41,8 @@ def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
         for phi in QUANTIZERS
     ]
     schemes += [
-        ("Borda, means", f"{levels} levels", Borda(n, clients, levels=levels)) for levels in LEVELS
+        ("Borda, means", plural(levels, "level"), Borda(n, clients, levels=levels))
+        for levels in LEVELS
     ]
     exact = Borda(n, clients, send="sums", max_samples=most)
     schemes.append(("Borda, exact", "exact", exact))
@@ -126,7 +127,7 @@ def label(
                 va="bottom" if up > 0 else "top" if up < 0 else "center",
             )
             beside.set_in_layout(False)  # or the layout would change with every label
-            box = beside.get_window_extent()
+            box = beside.get_window_extent().padded(pixels)
             inside = axes.bbox.containsx(box.x0) and axes.bbox.containsx(box.x1)
             inside = inside and axes.bbox.containsy(box.y0) and axes.bbox.containsy(box.y1)
             if inside and not any(box.overlaps(other) for other in taken):
