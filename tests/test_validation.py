@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fedrank as fr
 from fedrank import (
     Mallows,
     Rankings,
@@ -14,6 +15,7 @@ from fedrank import (
     lehmer_encode,
     pairwise_counts,
 )
+from fedrank.exceptions import InputError
 from helpers import reference
 
 VOTES = np.array([[2, 0, 1, 3], [0, 1, 2, 3], [3, 1, 0, 2]])
@@ -336,3 +338,21 @@ def test_what_does_not_fit_memory_is_refused_and_kills_nothing(python, call):
     assert "panicked" not in done.stderr
     assert done.returncode == 0, done.stderr[-300:]
     assert done.stdout.startswith("refused")
+
+
+@pytest.mark.parametrize("rng", [-1, 1.5, "x"])
+def test_a_wrong_rng_is_refused_in_our_words(rng):
+    votes = fr.Rankings([[0, 1, 2], [1, 0, 2]])
+    calls = [
+        lambda: fr.aggregate(votes, rng=rng),
+        lambda: fr.federate([votes] * 3, rng=rng),
+        lambda: fr.Mallows(0.5, n=3).sample(2, rng=rng),
+        lambda: votes.split(2, rng=rng),
+        lambda: fr.plan("borda", n=3, phi=0.5, clients=3, rng=rng),
+        lambda: fr.Borda(3, 2).encode(votes, client=0, rng=rng),
+        lambda: fr.Rankings.from_ballots([["a"]], ["a", "b"], rng=rng),
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match="rng must be None, a whole number of at least") as e:
+            call()
+        assert (e.value.parameter, e.value.value) == ("rng", rng)

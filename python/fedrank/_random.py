@@ -5,6 +5,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from fedrank.exceptions import InputError
+
 RNG: TypeAlias = int | np.random.Generator | None
 """What ``rng=`` takes: None for fresh randomness, a seed, or a generator to draw from."""
 
@@ -13,7 +15,30 @@ def seed_bytes(rng: RNG) -> bytes:
     """Draw the 32 bytes that seed all random streams of one call."""
     if rng is None:
         return os.urandom(32)  # as random as a new generator's bytes, and cheaper
-    return np.random.default_rng(rng).bytes(32)
+    return as_rng(rng).bytes(32)
+
+
+def as_rng(rng: RNG) -> np.random.Generator:
+    """Return the generator that the caller means.
+
+    Examples
+    --------
+    >>> as_rng(1).integers(99) == as_rng(1).integers(99)
+    np.True_
+    >>> as_rng(-1)
+    Traceback (most recent call last):
+        ...
+    fedrank.exceptions.InputError: rng must be None, a whole number of at least 0 or a
+    numpy.random.Generator, not -1
+    """
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"must be None, a whole number of at least 0 or a numpy.random.Generator, not {rng!r}",
+            parameter="rng",
+            value=rng,
+        ) from None
 
 
 def stream_rng(seed: int | bytes, *key: int) -> np.random.Generator:

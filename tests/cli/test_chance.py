@@ -136,3 +136,25 @@ def test_of_many_clients_twenty_are_shown(tmp_path):
     rows = cells(run("federate", file, "--clients", "25").stdout.splitlines())
     names = [row[0] for row in rows]
     assert names[names.index("0") :][:21] == [*map(str, range(20)), "… 5 more"]
+
+
+def test_a_refinement_that_was_not_carried_out_is_said_in_one_loud_line(tmp_path):
+    votes = fedrank.Mallows(0.5, n=4).sample(12, rng=0).ranks.tolist()
+    file = write_ranks(tmp_path / "votes.csv", TOWNS, votes)
+    command = ("federate", file, "--clients", "4", "--method", "kemeny", "--drop", "3:unmask")
+    said = "this is the Borda consensus of the first round, not a Kemeny consensus"
+    assert f"\n! {said}: nothing was refined\n" in run(*command).stdout
+    told = json.loads(run(*command, "--json").stdout)
+    assert told["note"].startswith(f"{said}: nothing was refined; round 1 (refine) was not opened")
+    assert told["chance"][0].startswith(said)
+    assert said not in run(*command[:-2]).stdout
+
+
+def test_a_winner_that_clients_drew_is_said(tmp_path):
+    files = [
+        write_ranks(tmp_path / f"{name}.csv", TOWNS[:2], [(0, 1), (1, 0)] * 3) for name in "abc"
+    ]
+    done = run("federate", *files, *DECLARED, "--send", "centroids")
+    assert done.returncode == 0, done.stderr
+    said = "! the messages of 3 clients depended on ties that they broke at random: another seed "
+    assert said in done.stdout

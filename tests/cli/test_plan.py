@@ -66,6 +66,7 @@ def test_theorems_are_not_on_distance():
     told = json.loads(done.stdout)
     assert told["samples"] == fr.plan("borda", n=5, phi=0.4, clients=4, distance=1, rng=0).samples
     assert told["theory"]["proved"] is None
+    assert (told["distance"], told["delta"]) == (1, None)
 
 
 def test_plan_draws_its_picture(tmp_path):
@@ -74,6 +75,11 @@ def test_plan_draws_its_picture(tmp_path):
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "plan.png").read_bytes()[1:4] == b"PNG"
     assert plt.get_fignums() == before
+
+
+def test_one_item_and_one_client_are_singular():
+    shown = run("plan", "--items", "1", "--clients", "1", "--phi", "0.5").stdout
+    assert " 1 item, 1 client: the true order with probability 0.95" in shown
 
 
 def test_plan_fits_a_terminal():
@@ -89,7 +95,8 @@ def test_plan_fits_a_terminal():
         (["--phi", "1.5"], "--phi must be in [0, 1], not 1.5"),
         (["--distance", "0"], "--distance must be a number above 0, not 0"),
         (["--method", "pivot"], "'pivot'"),
-        (["--distance", "1", "--delta", "0"], "--delta must be"),
+        (["--distance", "1", "--delta", "0"], "--delta does not apply to a mean distance"),
+        (["--distance", "1", "--delta", "0.05"], "leave out one of the two"),
         (["--picture", "plan.gif"], "plan.gif: the name of a picture must end in"),
     ],
 )

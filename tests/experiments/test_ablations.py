@@ -412,3 +412,25 @@ def test_lehmer_sends_a_small_part_of_the_full_histogram():
     assert bits[978, 10][0] == sum(reference.lehmer_widths(978, 10, 0))
     assert bits[100, 50][1] == sum(reference.lehmer_widths(100, 50, 10))
     assert bits[978, 10][0] < Borda(978, 10).message_bits
+
+
+def test_labels_of_the_frontier_cover_neither_each_other_nor_a_point():
+    figure = next(each for each in pareto.FIGURES if each.name == "pareto")
+    rng = generator()
+    rows = [
+        {"data": data, "n": 100, "clients": 10, "method": method, "setting": f"w {2**i}"}
+        | {"bits": bits, "mean": 10 + 1000 / bits + rng.random() / 50, "rounds": 1.0 + i}
+        for data in ("jester", "luad")
+        for method in ("Refine", "Refine, rounds", "Refine, auto")
+        for i, bits in enumerate(np.geomspace(1000, 9000, 8) * rng.uniform(0.9, 1.1, 8))
+    ]
+    drawn = figure.draw(rows)
+    drawn.draw_without_rendering()
+    for axes in drawn.axes:
+        boxes = [text.get_window_extent() for text in axes.texts]
+        assert len(boxes) > 3
+        points = np.vstack([axes.transData.transform(line.get_xydata()) for line in axes.lines])
+        for box in boxes:
+            assert not any(box.overlaps(other) for other in boxes if other is not box)
+            assert axes.bbox.x0 <= box.x0 < box.x1 <= axes.bbox.x1
+            assert not any(box.contains(*point) for point in points)

@@ -136,7 +136,8 @@ def test_points_tell_what_was_tried():
         ({"delta": math.nan}, "delta must be"),
         ({"delta": "x"}, "delta must be above 0 and below 1, not 'x'"),
         ({"delta": 1e-5}, "delta must be at least 0.0001 to be simulated, not 1e-05"),
-        ({"distance": 1, "delta": 0}, "delta must be"),
+        ({"distance": 1, "delta": 0}, "delta does not apply to a mean distance"),
+        ({"distance": 1, "delta": 0.05}, "leave out one of the two"),
         ({"distance": "x"}, "distance must be"),
         ({"spread": 2}, "the method 'borda' has an option 'spread'"),
         (
@@ -195,8 +196,8 @@ def test_small_deltas_get_more_trials():
 
 def test_an_estimate_needs_no_search():
     assert 0 < estimate("borda", n=50, phi=0.4, clients=5) < 3600
-    with pytest.raises(ValueError, match="delta must be"):
-        estimate("borda", n=5, phi=0.4, clients=5, delta=0, distance=1)
+    with pytest.raises(ValueError, match="delta does not apply"):
+        estimate("borda", n=5, phi=0.4, clients=5, delta=0.1, distance=1)
 
 
 def test_there_is_no_estimate_where_it_could_be_far_off():
@@ -255,3 +256,36 @@ def test_a_chance_is_as_far_as_the_evidence_reaches(successes, evidence):
         reached = sum(p * math.log(p / q) for p, q in parts)
         assert reached <= evidence + 1e-9
         assert reached == pytest.approx(evidence, abs=1e-6) or edge == pytest.approx(end, abs=1e-9)
+
+
+def recovery(samples, phi):
+    """Chance that one client's staggered means order two items, by the binomial distribution.
+
+    Quarters of a place: an item of mean x gets the level floor(4 x + 1/2) (M16, one client).
+    """
+    second = phi / (1 + phi)  # chance that a ranking has the first item second
+    log_chance = [0.0] * (samples + 1)
+    for k in range(samples + 1):
+        ways = math.lgamma(samples + 1) - math.lgamma(k + 1) - math.lgamma(samples - k + 1)
+        log_chance[k] = ways + k * math.log(second) + (samples - k) * math.log(1 - second)
+    total = 0.0
+    for k, each in enumerate(log_chance):
+        first, other = ((8 * sums + samples) // (2 * samples) for sums in (k, samples - k))
+        total += math.exp(each) * (1.0 if first < other else 0.5 if first == other else 0.0)
+    return total
+
+
+def test_the_search_goes_on_where_the_expected_means_tell_the_items_apart():
+    # The means 0.367 and 0.633 are near steps, so that eight times as many samples help little.
+    assert recovery(512, 0.58) < 0.9
+    assert recovery(8192, 0.58) >= 0.95
+    found = plan("borda", n=2, phi=0.58, clients=1, rng=0)
+    assert found.samples is not None
+    assert 0.94 < recovery(found.samples, 0.58) < 0.96
+
+
+def test_the_search_ends_where_the_expected_means_stay_tied():
+    # The means 0.474 and 0.526 have the same level of quarters.
+    found = plan("borda", n=2, phi=0.9, clients=1, rng=0)
+    assert found.samples is None
+    assert max(point.samples for point in found.points) == 512

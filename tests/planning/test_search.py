@@ -1,5 +1,7 @@
 """The search for the least number of samples, against numbers that are known to be the least."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 import fedrank as fr
 from fedrank._progress import Progress
 from fedrank.planning.goals import Recovery
-from fedrank.planning.search import MAX_CALL_ENTRIES, Trials, find_least
+from fedrank.planning.search import MAX_CALL_ENTRIES, Trials, find_least, separates
 
 
 @given(st.integers(1, 127), st.integers(0, 126))
@@ -70,3 +72,23 @@ def test_a_call_simulates_no_more_positions_than_it_may():
     measured = trials(lambda _: fr.Borda(64, 64), 0.5)
     samples = MAX_CALL_ENTRIES // (64 * 64 * 2)  # two trials fill a call
     assert len(measured.simulate(measured.make(1), "identity", samples, 5)) == 2
+
+
+@pytest.mark.parametrize("phi", [0.2, 0.5, 0.8, 0.95])
+@pytest.mark.parametrize(("n", "clients"), [(2, 1), (2, 3), (5, 2), (9, 10)])
+def test_expected_means_separate_items_if_their_sums_differ(n, clients, phi):
+    # The mean of very many rankings, as exact fractions of all permutations' weights.
+    expected = [sum(phi**u * u for u in range(n)) / sum(phi**u for u in range(n))]
+    assert fr.Mallows(phi, n=n).expected_ranks()[0] == pytest.approx(expected[0])
+    expected = fr.Mallows(phi, n=n).expected_ranks().tolist()
+    sums = [
+        sum(int(4 * mean + (client + 0.5) / clients) for client in range(clients))
+        for mean in expected
+    ]
+    told = separates(fr.Borda(n, clients), phi)
+    assert not told or sorted(set(sums)) == sums
+    exact = separates(fr.Borda(n, clients, send="sums", max_samples=9), phi)
+    assert exact == all(b - a > 0.002 for a, b in pairwise(expected))
+    # With the right phi every item has its own centroid.
+    assert separates(fr.Borda(n, clients, send="centroids", phi=phi), phi)
+    assert not separates(fr.Lehmer(n, clients), phi)

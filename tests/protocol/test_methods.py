@@ -1,7 +1,11 @@
 """Methods of several rounds: Borda, then refinements, and how near they come."""
 
+import json
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fedrank import (
     Borda,
@@ -13,7 +17,10 @@ from fedrank import (
     kendall_distance,
 )
 from fedrank._random import seed_bytes, stream_rng
+from fedrank.consensus import chance
+from fedrank.exceptions import InputError
 from fedrank.protocol.course import Course
+from fedrank.protocol.result import summary
 from fedrank.schemes import Refine
 from helpers import realdata, reference
 
@@ -351,3 +358,53 @@ def test_ties_that_leave_no_choice_are_not_said_to_be_decided_by_lot():
     assert len({each.labels for each in found}) == 1
     assert {each.decided_by for each in found} == {"order"}
     assert "by lot" not in repr(found[0])
+
+
+def test_a_start_for_fewer_rankings_than_the_method_is_refused():
+    few, many = (Borda(4, 3, send="sums", max_samples=m) for m in (7, 63))
+    with pytest.raises(InputError, match="start allows 7 rankings per client, fewer than the") as e:
+        Kemeny(4, 3, start=few, max_samples=63)
+    assert "make the start with max_samples=63 or more, or the method with max_samples=7" in str(
+        e.value
+    )
+    # More, or no bound at all, is fine.
+    assert Kemeny(4, 3, start=many, max_samples=7).start == many
+    assert Kemeny(4, 3, start=Borda(4, 3), max_samples=7).max_samples == 7
+    assert Kemeny(4, 3, start=few, max_samples=7).start == few
+
+
+@given(st.data())
+def test_sums_tell_the_most_rankings_that_clients_can_hold(data):
+    n, bound = data.draw(st.integers(1, 6)), data.draw(st.sampled_from([5, 9, 99]))
+    rows = st.lists(st.permutations(range(n)), min_size=1, max_size=5)
+    clients = data.draw(st.lists(rows, min_size=1, max_size=4))
+    held = sum(map(len, clients))
+    partial = data.draw(st.booleans())
+    sends = {"sums": True, "weighted": False}
+    for send, exactly in sends.items():
+        scheme = Borda(n, len(clients), send=send, max_samples=bound, partial=partial)
+        most = scheme.most_rankings(total_of(scheme, clients), len(clients))
+        if n == 1:
+            assert most is None
+        else:
+            assert most == held if exactly else held <= most <= bound * len(clients)
+    means = Borda(n, len(clients))
+    assert means.most_rankings(total_of(means, clients), len(clients)) is None
+
+
+def test_a_refinement_that_was_stopped_says_which_consensus_this_is():
+    clients = wards(phi=0.97)
+    never = federate(clients, "kemeny", dropouts={5: "unmask"}, rng=0)
+    said = "this is the Borda consensus of the first round, not a Kemeny consensus"
+    assert chance(never)[0].startswith(said)
+    assert said in repr(never)
+    assert f"<b>{said}" in never._repr_html_()
+    assert json.loads(never.to_json())["chance"][0].startswith(said)
+    assert summary(never)["note"].startswith(said)
+    assert never.ranks.tolist() == never.rounds[1].scheme.ranks.tolist()
+    later = federate(clients, "kemeny", dropouts={5: (1, "unmask")}, rng=0)
+    assert later.method == "federated kemeny"
+    assert chance(later)[0] == "the refinement stopped after 1 round, before it had converged"
+    whole = federate(clients, "kemeny", rng=0)
+    assert not any("stopped" in each or "Borda consensus" in each for each in chance(whole))
+    assert summary(whole)["note"] is None

@@ -8,7 +8,15 @@ import typer
 
 from fedrank.cli import _output as output
 from fedrank.data.catalogue import CATALOGUE, DataSet, data_set
-from fedrank.data.download import TIMEOUT, UNPACKED, by_hand, data_folder, fetch, states
+from fedrank.data.download import (
+    INCOMPLETE,
+    TIMEOUT,
+    UNPACKED,
+    by_hand,
+    data_folder,
+    fetch,
+    states,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,7 +45,8 @@ def list_sets(folder: Folder = None, as_json: output.JsonOption = False) -> None
 
     Verified means that every file exists and has the size and the SHA-256 of
     the catalogue. Files of an archive that were unpacked by hand cannot be
-    verified; the experiments read them all the same.
+    verified; the experiments read them all the same. If one of them is
+    missing, the state names it.
     """
     rows = [
         {
@@ -58,7 +67,7 @@ def list_sets(folder: Folder = None, as_json: output.JsonOption = False) -> None
     for entry in CATALOGUE.values():
         place = (folder or data_folder()) / entry.folder
         for file in entry.files:
-            if file.members and states(entry, folder)[file.name] == "absent":
+            if file.members and to_get(states(entry, folder)[file.name]):
                 output.say(f"{entry.name}, by hand: {by_hand(file, place)}")
     typer.echo("details: fedrank data info NAME")
 
@@ -71,10 +80,22 @@ def summary(files: dict[str, str]) -> str:
     >>> summary({"a": "verified", "b": "absent"}), summary({"a": "its size is 0"})
     ('incomplete', 'wrong')
     """
-    found, known = set(files.values()), {"verified", "absent", UNPACKED}
-    if len(found) == 1 and found <= known:
-        return found.pop()
-    return "incomplete" if found <= known else "wrong"
+    found = set(files.values())
+    known = {state for state in found if state in ("verified", UNPACKED) or to_get(state)}
+    if found != known:
+        return "wrong"
+    return found.pop() if len(found) == 1 else INCOMPLETE
+
+
+def to_get(state: str) -> bool:
+    """Tell whether a file, or a part of it, is still to be put into its folder.
+
+    Examples
+    --------
+    >>> to_get("absent"), to_get("incomplete: sushi3.udata is missing"), to_get("verified")
+    (True, True, False)
+    """
+    return state == "absent" or state.startswith(INCOMPLETE)
 
 
 @app.command()
@@ -119,7 +140,7 @@ def facts_of(entry: DataSet, found: dict[str, str], place: Path) -> list[tuple[s
             ("size", f"{file.size} bytes{inside}"),
             ("sha256", file.sha256 + inside),
             *(("url", url) for url in file.urls),
-            *([("by hand", by_hand(file, place))] if found[file.name] == "absent" else []),
+            *([("by hand", by_hand(file, place))] if to_get(found[file.name]) else []),
             *([("origin", file.origin)] if file.origin else []),
         ]
     return lines

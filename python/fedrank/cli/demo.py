@@ -68,8 +68,9 @@ def demo(
     lost = sorted(int(client) for client in rng.permutation(clients)[:dropouts])
     if not as_document:
         typer.echo(
-            f"{clients} clients rank {items} genes, {samples} rankings each "
-            f"(Mallows, phi = {phi}); {dropouts} of them drop out before they send their input"
+            f"{plural(clients, 'client')} rank {plural(items, 'gene')}, "
+            f"{plural(samples, 'ranking')} each (Mallows, phi = {phi}); "
+            f"{dropouts} of them drop out before they send their input"
         )
     result = federate(parties, "borda", dropouts=lost, rng=rng)
     costs = measure(result, data, center[0], samples)
@@ -78,7 +79,8 @@ def demo(
         with plots.off_screen():
             axes = plots.consensus(result, parties)
             axes.set_title(
-                f"{len(result.survivors)} clients, {samples} rankings each, and the consensus\n"
+                f"{plural(len(result.survivors), 'client')}, {plural(samples, 'ranking')} each, "
+                "and the consensus\n"
                 "computed without seeing them"
             )
             plots.save(axes, picture)

@@ -10,6 +10,7 @@ import typer
 from fedrank import theory
 from fedrank._validation import plural
 from fedrank.cli import _output as output
+from fedrank.planning.goals import DEFAULT_DELTA
 from fedrank.planning.plan import ESTIMATE_FACTOR, LIMIT, Plan, estimate
 from fedrank.planning.plan import plan as find
 from fedrank.schemes import Borda, Lehmer
@@ -34,8 +35,11 @@ def plan(
         typer.Option(help="Dispersion, from 0 to 1; by default a table of values from 0.1 to 0.8."),
     ] = None,
     delta: Annotated[
-        float, typer.Option(help="Allowed probability of missing the true order.")
-    ] = 0.05,
+        float | None,
+        typer.Option(
+            help=f"Allowed probability of missing the true order (default {DEFAULT_DELTA})."
+        ),
+    ] = None,
     distance: Annotated[
         float | None,
         typer.Option(help="Allowed mean Kendall distance to the true order, instead of --delta."),
@@ -78,7 +82,7 @@ def plan(
         told = [asdict(plan) | others | {"bits": sizes} for plan, others in found]
         typer.echo(output.as_json(told[0] if len(told) == 1 else told), nl=False)
         return
-    show(found, items, clients, delta, distance)
+    show(found, items, clients)
     rows = [[name, f"{bits:,}", f"{-(-bits // 8):,}"] for name, bits in sizes.items()]
     output.show("Message per client", ["scheme", "bits", "bytes"], rows)
     if picture is not None:
@@ -90,7 +94,7 @@ def one(
     items: int,
     phi: float,
     clients: int,
-    delta: float,
+    delta: float | None,
     distance: float | None,
     limit: int,
     seed: int,
@@ -104,7 +108,7 @@ def one(
         typer.echo(f"{method}, phi = {phi}: this takes roughly {took}", err=True)
     found = find(method, items, phi, clients, rng=seed, **goal)
     if distance is None:
-        proved = theorem(method, items, phi, clients, delta)
+        proved = theorem(method, items, phi, clients, DEFAULT_DELTA if delta is None else delta)
     else:
         proved = none("the theorems bound the probability of recovery, not the distance")
     return found, {"theory": proved, "estimated_seconds": seconds}
@@ -157,14 +161,13 @@ def show(
     found: list[tuple[Plan, dict[str, Any]]],
     items: int,
     clients: int,
-    delta: float,
-    distance: float | None,
 ) -> None:
     """Print the plans next to the theorems."""
-    if distance is None:
-        goal = f"the true order with probability {1 - delta:g}"
+    asked_for = found[0][0]
+    if asked_for.delta is not None:
+        goal = f"the true order with probability {1 - asked_for.delta:g}"
     else:
-        goal = f"a mean Kendall distance of {distance:g}"
+        goal = f"a mean Kendall distance of {asked_for.distance:g}"
     columns = ["scheme", "phi", "rankings per client", "range", "by the theorem", "time"]
     rows = []
     stopped: list[str] = []
@@ -181,6 +184,7 @@ def show(
         proved = others["theory"]["proved"]
         asked = "none applies" if proved is None else f"{proved:,}"
         rows.append([plan.method, plan.phi, many, settled, asked, f"{plan.seconds:.1f} s"])
-    output.show(f"{items} items, {clients} clients: {goal}", columns, rows)
+    sizes = f"{plural(items, 'item')}, {plural(clients, 'client')}"
+    output.show(f"{sizes}: {goal}", columns, rows)
     for sentence in stopped:
         output.say(f"! {sentence}")

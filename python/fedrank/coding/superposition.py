@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
-from fedrank._random import RNG, seed_bytes
+from fedrank._random import RNG, as_rng, seed_bytes
 from fedrank._validation import check_ties, read_only
 from fedrank.consensus import Consensus
 from fedrank.exceptions import InputError
@@ -208,7 +208,7 @@ def aggregate(
         transmissions[client] = np.count_nonzero(symbols)
         sums += symbols
     used = int(np.count_nonzero(sums))
-    generator = np.random.default_rng(rng)
+    generator = as_rng(rng)
     # The seed of the ties is drawn first: the same as without noise, and as centrally.
     seed = generator.bytes(32)
     if noise > 0:

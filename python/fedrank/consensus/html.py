@@ -5,7 +5,7 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from fedrank._text import printable
+from fedrank._text import noun, printable
 from fedrank.consensus.tables import columns
 from fedrank.consensus.ties import chance
 
@@ -30,7 +30,7 @@ def as_html(consensus: "Consensus", more: Sequence[str] = (), after: str = "") -
         [place, label, *([f"{score:.4g}"] if scored else []), "" if tied is None else tied]
         for place, label, score, tied in found
     ]
-    title = f"{consensus.method}, {len(consensus):,} items"
+    title = f"{consensus.method}, {len(consensus):,} {noun(len(consensus), 'item')}"
     lines = [f"<p>{text(title)}</p>"]
     lines += [f"<p>{text(line)}</p>" for line in consensus._say_source()]
     lines += [f"<p><b>{text(sentence)}</b></p>" for sentence in chance(consensus, MAX_ROWS)]

@@ -62,8 +62,9 @@ class Consensus:
     searched : Searched or None
         Positions that are not tied, but whose order may be another one with another seed: what was
         random (``"search"`` of a kemeny consensus too large to be solved exactly, ``"pivots"``,
-        or ``"start"``, the order that a refinement began with), the first such position, and the
-        position after the last.
+        or ``"start"``, the order that a refinement began with, which had ties broken at random
+        that its comparisons do not settle), the first such position, and the position after the
+        last.
     converged : bool or None
         Of a federated kemeny consensus, whether another round could not change it: nothing moved
         in the last one, every pair that is near was asked, or it is proved to be the best. False
@@ -144,10 +145,11 @@ class Consensus:
         Borda: items of equal score. Kemeny, where it is solved exactly: the shortest runs of
         places that have the same items in every optimal ranking, if there are several such
         rankings. Pivot, refinements by some pairs only, and parts of a kemeny consensus that were
-        searched: runs of neighbours that as many rankings have in one order as in the other; see
-        `searched`. Lehmer: an item whose digit was tied, and those that it can move past; an item
-        can be in several groups. Pick: the items whose places differ among the rankings that are
-        equally near. None if the method does not report ties (footrule).
+        searched: runs of neighbours that as many rankings have in one order as in the other. There
+        a cycle of majorities is not seen unless all its pairs are known: see `searched`, which
+        has its places. Lehmer: an item whose digit was tied, and those that it can move past; an
+        item can be in several groups. Pick: the items whose places differ among the rankings that
+        are equally near. None if the method does not report ties (footrule).
 
         Examples
         --------
@@ -307,6 +309,10 @@ class Consensus:
         items = plural(len(self), "item")
         return f"Consensus by {printable(self.method)} of {items}: {best}"
 
+    def _say_unfinished(self) -> tuple[str, ...]:
+        """Say that this is not the consensus that was asked for, and which one it is."""
+        return ()
+
     def _say_clients(self) -> tuple[str, ...]:
         """Say what chance decided before the rankings were counted; see `chance`."""
         return ()
@@ -318,6 +324,10 @@ class Consensus:
     def _rounded_to(self) -> str | None:
         """Say how close items must be for rounding to tie them; None if nothing was rounded."""
         return None
+
+    def _began_rounded(self) -> bool:
+        """Tell whether a refinement began with means that were rounded."""
+        return False
 
     def _say_source(self) -> tuple[str, ...]:
         """Say what was read, in one line, if that is known."""

@@ -35,14 +35,17 @@ class Searched(NamedTuple):
 
 
 SEARCHED = {
-    "search": "places {} come from a random search: another seed may order them differently",
-    "pivots": "pivots are drawn at random: another seed may order places {} differently",
-    "start": "the refinement began with an order that had ties broken at random: another seed may "
-    "order places {} differently",
+    "search": "places {places} come from a random search: another seed may order them differently",
+    "pivots": "pivots are drawn at random: another seed may order places {places} differently",
+    "start": "the refinement began with ties that were broken at random, and its comparisons do "
+    "not settle places {places}: another seed may order {items} differently",
 }
 """What is said of positions that a random search decided."""
 
-NOT_COUNTED = "ties that clients break in their own messages are not counted here"
+NOT_COUNTED = (
+    "clients break ties in their own messages at random, if they have any: these are not counted "
+    "here, and may decide any place"
+)
 
 BROKEN = {
     "random": "broken at random",
@@ -76,6 +79,9 @@ def chance(
 ) -> tuple[str, ...]:
     """Say how many ties were broken, and which of them matter for what is shown.
 
+    Also what else makes this another ranking than the one asked for: rounding, and rounds that
+    were not opened.
+
     Parameters
     ----------
     consensus : Consensus
@@ -88,11 +94,13 @@ def chance(
     Returns
     -------
     sentences : tuple of str
-        Nothing if another seed gives the same ranking, and rounding cannot have changed it.
-        Otherwise how many ties there were, then the places (1 the best) of the tie that decided
-        the winner, and of the tie at the end of what is shown; which items may be tied only
-        because means were rounded; whether rounding may have exchanged items; which places a
-        random search decided; how many clients broke ties in their own messages.
+        Nothing if another seed gives the same ranking, rounding cannot have changed it, and all
+        rounds were opened. Otherwise that a refinement was not carried out; how many ties there
+        were, then the places (1 the best) of the tie that decided the winner, and of the tie at
+        the end of what is shown; which items may be tied only because means were rounded;
+        whether rounding may have exchanged items; which places a random search, or the ties of a
+        refinement's first round, may have decided; how many clients broke ties in their own
+        messages.
 
     Examples
     --------
@@ -113,8 +121,12 @@ def chance(
         sentences.append(f"{rounding}; {sums} is exact")
     if consensus.searched is not None:
         by, start, end = consensus.searched
-        sentences.append(SEARCHED[by].format(spans(range(start + 1, end + 1))))
-    return (*sentences, *consensus._say_clients())
+        items = few([printable(label) for label in consensus.labels[start:end]])
+        places = spans(range(start + 1, end + 1))
+        sentence = SEARCHED[by].format(places=places, items=items)
+        fewer = f"; {sums} in the first round ties only items of equal means"
+        sentences.append(sentence + fewer * (by == "start" and consensus._began_rounded()))
+    return (*consensus._say_unfinished(), *sentences, *consensus._say_clients())
 
 
 def say_ties(consensus: "Consensus", shown: int) -> list[str]:
@@ -149,9 +161,11 @@ def say_clients(drawn: int | None, can_draw: bool) -> tuple[str, ...]:
     Examples
     --------
     >>> say_clients(3, True)
-    ('the messages of 3 clients depended on ties that they broke at random',)
+    ('the messages of 3 clients depended on ties that they broke at random: another seed may give
+    another consensus',)
     >>> say_clients(None, True)
-    ('ties that clients break in their own messages are not counted here',)
+    ('clients break ties in their own messages at random, if they have any: these are not counted
+    here, and may decide any place',)
     """
     if drawn is None:
         return (NOT_COUNTED,) if can_draw else ()
@@ -159,7 +173,8 @@ def say_clients(drawn: int | None, can_draw: bool) -> tuple[str, ...]:
         return ()
     who = "it" if drawn == 1 else "they"
     return (
-        f"the messages of {plural(drawn, 'client')} depended on ties that {who} broke at random",
+        f"the messages of {plural(drawn, 'client')} depended on ties that {who} broke at random: "
+        "another seed may give another consensus",
     )
 
 

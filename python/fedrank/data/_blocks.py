@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._progress import Progress
-from fedrank._random import RNG
+from fedrank._random import RNG, as_rng
 from fedrank.data._csv import Comments
 from fedrank.data._text import PathLike, fail, shown_name
 from fedrank.exceptions import InputError
@@ -106,7 +106,7 @@ def by_scores(ties: str, rng: RNG) -> Callable[[list[Any]], NDArray[np.int32]]:
     """
     if ties not in ("index", "random", "error"):
         raise InputError(f'ties must be "index", "random" or "error", not {ties!r}', value=ties)
-    draws = None if rng is None else np.random.default_rng(rng)
+    draws = None if rng is None else as_rng(rng)
     return lambda block: Rankings.from_scores(np.array(block), None, ties=ties, rng=draws).ranks
 
 

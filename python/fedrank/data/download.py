@@ -13,6 +13,7 @@ from typing import IO
 from fedrank import _core
 from fedrank._files import whole_file, write_whole
 from fedrank._progress import Progress
+from fedrank._text import noun
 from fedrank.data._extras import need
 from fedrank.data._text import PathLike
 from fedrank.data.catalogue import DataSet, File, data_set
@@ -21,6 +22,7 @@ from fedrank.exceptions import InputError, Remedy
 BLOCK_BYTES = 1 << 16  # bytes read at a time
 TIMEOUT = 30.0  # seconds that a server may be silent
 UNPACKED = "unpacked, not verified"  # the members are there without their archive
+INCOMPLETE = "incomplete"  # some of them are
 BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
@@ -121,7 +123,8 @@ def states(entry: DataSet, folder: PathLike | None = None) -> dict[str, str]:
     """Return the state of each file of a data set: "verified", "absent", or what is wrong.
 
     An archive that is absent, but whose members were put there by hand, is "unpacked, not
-    verified": the catalogue has the checksum of the archive only.
+    verified": the catalogue has the checksum of the archive only. If some of the members are there,
+    it is "incomplete", and the state names the others.
 
     Examples
     --------
@@ -137,8 +140,11 @@ def state_of(place: Path, file: File) -> str:
     """Return the state of one file in this folder."""
     if (place / file.name).exists():
         return mismatch(place / file.name, file) or "verified"
-    unpacked = [(place / member).is_file() for member in file.members]
-    return UNPACKED if unpacked and all(unpacked) else "absent"
+    missing = [member for member in file.members if not (place / member).is_file()]
+    if len(missing) == len(file.members):
+        return "absent"
+    absent = f"{' and '.join(missing)} {noun(len(missing), 'is', 'are')} missing"
+    return f"{INCOMPLETE}: {absent}" if missing else UNPACKED
 
 
 def by_hand(file: File, place: Path) -> str:

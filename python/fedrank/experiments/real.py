@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank import data
+from fedrank._text import noun
+from fedrank._validation import plural
 from fedrank.consensus import aggregate
 from fedrank.distances import kemeny_score
 from fedrank.experiments.algorithms import algorithm_2, algorithm_3
@@ -181,7 +183,10 @@ class Real(Figure):
             x = {row["step"]: row["used"] / self.clients for row in rows}
         else:  # several subsets may give the smallest client the same number of samples
             x = {row["step"]: row["step"] * last["samples"] / self.steps for row in rows}
-        sizes = f"{first['n']} items, {first['total']:,} rankings, {self.clients} clients"
+        sizes = (
+            f"{plural(first['n'], 'item')}, {first['total']:,} {noun(first['total'], 'ranking')}, "
+            f"{plural(self.clients, 'client')}"
+        )
         return pictures.panels(
             {sizes: [row | {"x": x[row["step"]]} for row in rows]},
             self.title,

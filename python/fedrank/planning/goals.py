@@ -16,6 +16,7 @@ from fedrank.exceptions import InputError
 MIN_TRIALS = 64  # trials at the first look
 MAX_TRIALS = 2048  # trials at the last look, unless delta is small
 EXPECTED_FAILURES = 10  # that the last look should see if the chance of failure is delta
+DEFAULT_DELTA = 0.05  # allowed chance of not recovering the center
 MIN_DELTA = 1e-4  # a smaller delta would need hundreds of thousands of trials
 ERROR_RATE = 0.01  # chance that one of the intervals of a sequence of looks is wrong
 MIN_ERRORS_FOR_NORMAL = 30  # fewer errors are too few for a normal approximation
@@ -73,14 +74,22 @@ class Nearness:
 Goal: TypeAlias = Recovery | Nearness
 
 
-def goal_of(delta: float, distance: float | None) -> Goal:
+def goal_of(delta: float | None, distance: float | None) -> Goal:
     """Check what a caller asks for, and return it as a goal.
 
     Examples
     --------
-    >>> goal_of(0.05, None).target, goal_of(0.05, 2).target
+    >>> goal_of(0.05, None).target, goal_of(None, 2).target
     (0.95, 2.0)
     """
+    if delta is not None and distance is not None:
+        raise InputError(
+            "does not apply to a mean distance",
+            parameter="delta",
+            value=delta,
+            remedy="leave out one of the two",
+        )
+    delta = DEFAULT_DELTA if delta is None else delta
     if as_probability("delta", delta) < MIN_DELTA:
         raise InputError(
             f"must be at least {MIN_DELTA} to be simulated, not {delta}",

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from fedrank._progress import Progress, show
-from fedrank._random import RNG
+from fedrank._random import RNG, as_rng
 from fedrank._validation import as_bool, as_phi, whole
 from fedrank.exceptions import InputError
-from fedrank.planning.goals import goal_of
+from fedrank.planning.goals import DEFAULT_DELTA, goal_of
 from fedrank.planning.search import Make, Point, Trials, expected_trials, halvings
 from fedrank.planning.simulate import SCHEMES
 from fedrank.schemes import Borda, Lehmer, Scheme, from_json
@@ -42,8 +42,8 @@ class Plan:
         Number of items, and of clients.
     phi : float
         Dispersion of the rankings.
-    delta : float
-        Allowed chance of not recovering the center; unused if ``distance`` is given.
+    delta : float or None
+        Allowed chance of not recovering the center; None if ``distance`` is given.
     distance : float or None
         Allowed mean Kendall distance.
     samples : int or None
@@ -74,7 +74,7 @@ class Plan:
     n: int
     phi: float
     clients: int
-    delta: float
+    delta: float | None
     distance: float | None
     samples: int | None
     at_least: int
@@ -92,7 +92,7 @@ def plan(
     phi: float,
     clients: int,
     *,
-    delta: float = 0.05,
+    delta: float | None = None,
     rng: RNG = None,
     distance: float | None = None,
     limit: int = LIMIT,
@@ -106,8 +106,9 @@ def plan(
     interval for the chance of recovery, or for the mean distance, leaves the goal to one side.
     Errors of Lehmer coding depend on the numbering of the items, so there the worst of five
     centers counts: the identity, its reverse and three random ones. For Borda the center does
-    not matter. Beyond ``phi + phi**2 = 1 + phi**n`` Lehmer digits may settle on wrong values:
-    the search ends where eight times as many samples do not help.
+    not matter. Beyond ``phi + phi**2 = 1 + phi**n`` Lehmer digits may settle on wrong values, and
+    rounded means may stay tied: the search ends where eight times as many samples do not help,
+    unless Borda's expected means tell all items apart.
 
     Parameters
     ----------
@@ -118,8 +119,8 @@ def plan(
     phi : float
         Expected dispersion of the rankings; also that of the paper's quantizers (Lehmer, and
         Borda with ``send="centroids"``), unless ``options`` has one.
-    delta : float
-        Allowed chance of not recovering the center, at least 0.0001.
+    delta : float, optional
+        Allowed chance of not recovering the center, at least 0.0001; 0.05 by default.
     rng : None, int or numpy.random.Generator
         Source of randomness for the trials.
     distance : float, optional
@@ -153,7 +154,7 @@ def plan(
     first = make(1)
     most = bounded(limit, first, declared)
     with show(as_bool("progress", progress)), Progress(f"{first.kind}: 1 sample per client") as bar:
-        trials = Trials(make, float(phi), goal, bar, np.random.default_rng(rng))
+        trials = Trials(make, float(phi), goal, bar, as_rng(rng))
         least, center = trials.search(most)
     points = trials.about(center)
     return Plan(
@@ -161,7 +162,7 @@ def plan(
         n=first.n,
         phi=float(phi),
         clients=first.clients,
-        delta=float(delta),
+        delta=None if distance is not None else float(DEFAULT_DELTA if delta is None else delta),
         distance=None if distance is None else float(distance),
         samples=least,
         at_least=1 + max((p.samples for p in points if p.sure and not p.enough), default=0),
@@ -180,7 +181,7 @@ def estimate(
     phi: float,
     clients: int,
     *,
-    delta: float = 0.05,
+    delta: float | None = None,
     distance: float | None = None,
     limit: int = LIMIT,
     **options: Any,
@@ -223,7 +224,8 @@ def estimate(
         samples, _ = rough.rough("identity", min(most, ROUGH_LIMIT))
         if not rough.points["identity", samples].enough:
             return None
-        growth = log(scheme.n / delta) / log(min(scheme.n, ROUGH_ITEMS) / delta)
+        missed = DEFAULT_DELTA if delta is None else delta
+        growth = log(scheme.n / missed) / log(min(scheme.n, ROUGH_ITEMS) / missed)
         guess = min(most, ceil(samples * growth))
         trial = Trials(make, float(phi), goal, progress, source)
         tried = min(guess, TIMED_SAMPLES)

@@ -7,10 +7,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank import _core
 from fedrank._progress import Progress
 from fedrank.planning.goals import Goal
 from fedrank.planning.simulate import simulate
-from fedrank.schemes import Scheme
+from fedrank.schemes import Borda, Scheme
 
 RELATIVE_GAP = 64  # the search ends when its gap is 1/64 of the answer, which is about the noise
 MAX_CALL_ENTRIES = 1 << 25  # positions per call to the core: the bar moves and Ctrl-C works
@@ -18,6 +19,7 @@ RANDOM_CENTERS = 3  # beside the identity and its reverse
 CHECK_LOOKS = 4  # looks at a center that does not seem to be the worst
 PLATEAU_SAMPLES = 512  # from here on, eight times as many samples must help
 PLATEAU_RATIO = 0.9  # … to at most this part of the mean distance
+SLACK_PLACES = 1e-3  # about the standard error of a mean position of 2^20 samples
 FULL_LOOKS = 2  # numbers of samples near the answer that are expected to take all trials
 
 Make: TypeAlias = Callable[[int], Scheme]
@@ -69,6 +71,7 @@ class Trials:
         self.make, self.phi, self.goal = make, phi, goal
         self.progress, self.source = progress, source
         self.points: dict[tuple[str, int], Point] = {}
+        self.separates = separates(make(1), phi)
         identity = np.arange(make(1).n)
         self.centers = {"identity": identity}
         if make(1).kind != "borda":
@@ -141,9 +144,13 @@ class Trials:
         self.progress.total = left and self.progress.done + left
 
     def hopeless(self, center: str, samples: int) -> bool:
-        """Tell whether eight times as many samples did not bring the consensus nearer."""
+        """Tell whether eight times as many samples did not bring the consensus nearer.
+
+        Nothing is hopeless where the expected means tell the items apart: then some number of
+        samples does, however slowly the consensus comes nearer before.
+        """
         fewer = self.points.get((center, samples // 8))
-        if fewer is None or samples < PLATEAU_SAMPLES:
+        if fewer is None or samples < PLATEAU_SAMPLES or self.separates:
             return False
         return self.points[center, samples].distance > PLATEAU_RATIO * fewer.distance
 
@@ -191,6 +198,31 @@ class Trials:
             rng=self.source,
         )
         return found[:, 0]
+
+
+def separates(scheme: Scheme, phi: float) -> bool:
+    """Tell whether Borda's sums order all items if every client's means are the expected ones.
+
+    They must do so even if the means are off by `SLACK_PLACES`. Always False for other schemes.
+
+    Examples
+    --------
+    >>> separates(Borda(2, 1), 0.5), separates(Borda(2, 1), 0.9)
+    (True, False)
+    """
+    if not isinstance(scheme, Borda):
+        return False
+    expected = _core.mallows_expected_ranks(phi, scheme.n)
+    high, low = expected[:-1] + SLACK_PLACES, expected[1:] - SLACK_PLACES
+    if scheme.send == "centroids":
+        places = _core.mallows_expected_ranks(scheme.phi or 0.0, scheme.n)
+        middle = (places[1:] + places[:-1]) / 2
+        return bool((np.searchsorted(middle, high) < np.searchsorted(middle, low)).all())
+    if scheme.levels is not None:
+        # What clients with the same mean x send sums to ⌊levels · clients · x + 1/2⌋ (M16).
+        steps = scheme.levels * scheme.clients
+        return bool((np.floor(steps * high + 0.5) < np.floor(steps * low + 0.5)).all())
+    return bool((high < low).all())
 
 
 def expected_trials(goal: Goal, halvings: int) -> int:

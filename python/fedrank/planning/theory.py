@@ -44,7 +44,8 @@ class Samples:
     printed : int
         Rankings in total (1, 3) or per client (2, 4), as the paper prints the bound.
     proved : int
-        The same, as the proof supports it.
+        The same, as the proof supports it. That of Theorem 4 leaves out the correction of how
+        the proof groups far digits, which enters through a logarithm: see the theory page.
     terms : dict of str to float
         The terms of the bounds: ``printed`` and ``proved`` are the largest of the terms whose
         names begin so, rounded up.

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from fedrank._text import width_of
-from fedrank._validation import check_items, whole
+from fedrank._validation import check_items, plural, whole
 from fedrank.consensus import Consensus
 from fedrank.exceptions import InputError
 from fedrank.plots._clients import Clients, named, of_result, own_consensus, places
@@ -231,7 +231,7 @@ def best_items(
             across = np.broadcast_to(rows, table.shape)
             handles += ax.plot(table.ravel(), across.ravel(), ".", color=BLACK, markersize=3)
             handles[-1].set_label("a client")
-        whiskers = "middle 90% of clients" if many else f"all {len(data)} clients"
+        whiskers = "middle 90% of clients" if many else f"all {plural(len(data), 'client')}"
         handles += [
             Line2D([], [], label="middle half of clients", **MIDDLE_HALF),
             Line2D([], [], color=GREY, linewidth=1, label=whiskers),

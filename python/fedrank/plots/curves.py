@@ -285,7 +285,7 @@ def success(plans: Plan | Iterable[Plan], *, ax: Axes | None = None) -> Axes:
     listed = [plans] if isinstance(plans, Plan) else as_list(plans, "plans")
     if not listed:
         raise InputError("must not be empty", parameter="plans", remedy="pass at least one plan")
-    goals = {(plan.distance is None, plan.distance or 1 - plan.delta) for plan in listed}
+    goals = {(plan.distance is None, plan.distance or 1 - (plan.delta or 0)) for plan in listed}
     if len(goals) > 1:
         raise InputError(
             "must have one goal, and these have several",

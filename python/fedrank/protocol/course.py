@@ -1,7 +1,8 @@
 """The server's way through a method, round by round."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,7 @@ from fedrank.consensus import Consensus
 from fedrank.consensus.ties import Searched
 from fedrank.exceptions import InputError
 from fedrank.protocol.methods import DISPERSION, REFINE, START, Kemeny, Method, scheme_of
-from fedrank.schemes import AnyScheme, Dispersion, Fit, Refine
+from fedrank.schemes import AnyScheme, Borda, Dispersion, Fit, Refine
 from fedrank.schemes.refine import AUTO
 
 
@@ -62,7 +63,8 @@ class Course:
         self.stage: str | None = START
         self._refined: list[ArrayLike] = []  # sums of the rounds of refinement, in turn
         self._survivors: int | None = None
-        self._drawn = False  # whether the start had ties, which were broken at random
+        self._first: Consensus | None = None  # that of the first round
+        self._most: int | None = None  # rankings that its sum allows
 
     @property
     def scheme(self) -> AnyScheme | None:
@@ -106,7 +108,10 @@ class Course:
         else:
             found = scheme.decode(total, survivors, rng=rng)
             self.consensus = replace(found, item_labels=self.labels)
-            self._drawn = bool(found.tied_items)
+            self._first = found
+            self._most = (
+                scheme.most_rankings(total, survivors) if isinstance(scheme, Borda) else None
+            )
             self._go_on(moved=True)
         self._survivors = survivors
 
@@ -115,17 +120,39 @@ class Course:
         assert isinstance(scheme, Refine)
         found = scheme.decode(total, survivors, rng=rng, earlier=self._refined)
         self._refined.append(total)
-        if found.decided_by == "order" and self.consensus is not None:
-            found = replace(found, decided_by=decided_before(found, self.consensus))
-            # With all pairs known, whatever the start was, the best rankings differ in their ties
-            # only. With the window "auto" another start may end before they are.
-            told = not found.tied_items or found.decided_by == "random"
-            settled = scheme.window != AUTO and int(scheme.window) >= scheme.n - 1 and told
-            if self._drawn and not settled and found.searched is None:
-                found = replace(found, searched=Searched("start", 0, scheme.n))
+        assert self._first is not None
+        if found.decided_by == "order":
+            found = replace(found, decided_by=decided_before(found, self._first))
         self.consensus = replace(found, item_labels=self.labels, method="federated kemeny")
         moved = not np.array_equal(found.ranks, scheme.ranks)
         self._go_on(moved and not found.exact)
+        if self._first.tied_items:
+            searched = self._searched(self.consensus, self._first, scheme, survivors)
+            self.consensus = replace(self.consensus, searched=searched)
+
+    def _searched(
+        self, found: Consensus, first: Consensus, scheme: Refine, survivors: int
+    ) -> Searched | None:
+        """Tell which places may be others if the ties of the first round are broken otherwise."""
+        assert isinstance(self.method, Kemeny)
+        ties = [places_of(group, found) for group in found.tied_items or ()]
+        by_lot = ties if found.decided_by == "random" else []
+        window = 1 if scheme.window == AUTO else int(scheme.window)  # of the first refinement
+        if window >= scheme.n - 1:
+            # All pairs are known, whatever came first: the best rankings differ in ties only.
+            runs = ties
+        else:
+            bounds = self._most, survivors * (self.method.max_samples or 1)
+            most = min(bound for bound in bounds if bound is not None)
+            settled = scheme.open_runs(self._refined, survivors, found.ranks, max(1, most))
+            # Only where the rounds go on until nothing moves do other draws end there too.
+            ended = self.method.rounds is None and bool(found.converged)
+            runs = drawn_runs(found, first, settled, ended)
+        runs = [(a, b) for a, b in runs if not any(c <= a and b <= d for c, d in by_lot)]
+        if not runs:
+            return found.searched
+        by, start, end = found.searched or Searched("start", scheme.n, 0)
+        return Searched(by, min(start, runs[0][0]), max(end, runs[-1][1]))
 
     def _go_on(self, moved: bool) -> None:
         """Choose the next round, and announce the consensus so far for it."""
@@ -144,11 +171,66 @@ class Course:
             self.orders = orders
 
 
-def decided_before(found: Consensus, before: Consensus) -> str:
+def drawn_runs(
+    found: Consensus, first: Consensus, open_runs: Sequence[tuple[int, int]], ended: bool
+) -> list[tuple[int, int]]:
+    """Find the places that may be others if the ties of the first round are broken otherwise.
+
+    Parameters
+    ----------
+    found, first : Consensus
+        The refined consensus, and that of the first round.
+    open_runs : sequence of (int, int)
+        The places that `Refine.open_runs` tells.
+    ended : bool
+        Whether rounds go on until nothing moves. If they are limited, other draws may need more
+        of them, and only cuts that the first round has, however its ties are broken, are safe: no
+        refinement moves an item past one that a majority has before it.
+
+    Returns
+    -------
+    runs : list of (int, int)
+        The first position of each run, and the position after its last.
+
+    Examples
+    --------
+    >>> from fedrank import aggregate
+    >>> first = aggregate([[0, 1, 2, 3], [1, 0, 2, 3]], ties="index")  # items 0 and 1 are tied
+    >>> drawn_runs(first, first, [(0, 2), (2, 4)], ended=True)
+    [(0, 2)]
+    """
+    n = len(found)
+    settled, kept = np.ones((2, n + 1), dtype=bool)  # which cuts between places are there
+    for start, end in open_runs:
+        settled[start + 1 : end] = False
+    for group in first.tied_items or ():
+        start, end = places_of(group, first)
+        kept[start + 1 : end] = False
+    # … and have the same items before them.
+    kept[1:] &= np.maximum.accumulate(first.ranks[found.order]) == np.arange(n)
+    kept &= settled
+    drawn = np.zeros(n, dtype=bool)
+    drawn[[found.ranks[item] for group in first.tied_items or () for item in group]] = True
+    runs = []
+    for part in pairwise(np.flatnonzero(kept).tolist()):
+        if not drawn[slice(*part)].any():
+            continue  # nothing was drawn between these cuts, and nothing moves past them
+        cuts = part[0] + np.flatnonzero((settled if ended else kept)[part[0] : part[1] + 1])
+        runs += [(a, b) for a, b in pairwise(cuts.tolist()) if b - a > 1]
+    return runs
+
+
+def places_of(group: Sequence[int], found: Consensus) -> tuple[int, int]:
+    """Return the first position of some items, and the position after the last."""
+    positions = found.ranks[list(group)]
+    return int(positions.min()), int(positions.max()) + 1
+
+
+def decided_before(found: Consensus, first: Consensus) -> str:
     """Say what decided ties that were left in the order of the round before.
 
     That order may itself have been decided by lot: if all items of each tie were tied with each
-    other in the round before too, it was. If only some were, the others may leave no choice.
+    other in the first round too, it was. If only some were, the others may leave no choice.
 
     Examples
     --------
@@ -157,7 +239,7 @@ def decided_before(found: Consensus, before: Consensus) -> str:
     >>> decided_before(tied, tied), decided_before(tied, clear)
     ('random', 'order')
     """
-    groups = [set(group) for group in before.tied_items or ()]
+    groups = [set(group) for group in first.tied_items or ()]
     ties = found.tied_items or ()
     drawn = ties and all(any(group.issuperset(tie) for group in groups) for tie in ties)
-    return before.decided_by if drawn else "order"
+    return first.decided_by if drawn else "order"

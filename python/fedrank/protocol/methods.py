@@ -53,7 +53,7 @@ class Kemeny(Frozen):
     rounds : int, optional
         Most rounds of refinement. By default they go on until nothing moves, at most 100.
     counts, majority, max_samples, partial
-        As in `fedrank.schemes.Refine`.
+        As in `fedrank.schemes.Refine`. The start must allow as many samples, or more.
 
     Examples
     --------
@@ -115,6 +115,15 @@ class Kemeny(Frozen):
             max_samples=max_samples,
             partial=partial,
         ).max_samples
+        if start.max_samples is not None and start.max_samples < (self.max_samples or 0):
+            raise InputError(
+                f"allows {start.max_samples} rankings per client, fewer than the method's "
+                f"max_samples of {self.max_samples}",
+                parameter="start",
+                value=start,
+                remedy=f"make the start with max_samples={self.max_samples} or more, or the method "
+                f"with max_samples={start.max_samples}",
+            )
         self._freeze()
 
     @property

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank._text import printable
-from fedrank._validation import MAX_LISTED
+from fedrank._validation import MAX_LISTED, plural
 from fedrank.consensus.html import MAX_ROWS, as_html, table
 from fedrank.consensus.result import Consensus, same_fields
 from fedrank.consensus.ties import chance, say_clients, tie_facts
 from fedrank.exceptions import Remedy
 from fedrank.protocol import documents
 from fedrank.protocol.clients import Client, client_ids
-from fedrank.protocol.methods import DISPERSION
+from fedrank.protocol.methods import DISPERSION, REFINE, Kemeny
 from fedrank.protocol.study import Round, Study
 from fedrank.schemes import AnyScheme, Borda, Fit
 
@@ -155,6 +155,19 @@ class FederatedConsensus(Consensus):
         opened = [each for each in self.rounds if each.survivors]
         return [each.scheme for each in opened if each.round.stage != DISPERSION][-1]
 
+    def _say_unfinished(self) -> tuple[str, ...]:
+        refined = [each for each in self.rounds if each.round.stage == REFINE]
+        opened = sum(bool(each.survivors) for each in refined)
+        if opened == len(refined):
+            return ()
+        if not opened:
+            return (
+                "this is the Borda consensus of the first round, not a Kemeny consensus: nothing "
+                "was refined",
+            )
+        done = plural(opened, "round")
+        return (f"the refinement stopped after {done}, before it had converged",)
+
     def _say_clients(self) -> tuple[str, ...]:
         drawn = None if self.local_ties is None else len(self.local_ties)
         can_draw = any(each.scheme.breaks_ties for each in self.rounds if each.survivors)
@@ -179,6 +192,10 @@ class FederatedConsensus(Consensus):
             return apart
         return f"{apart}, or more as clients hold fewer than {scheme.max_samples} rankings,"
 
+    def _began_rounded(self) -> bool:
+        method = self.study.method
+        return isinstance(method, Kemeny) and method.start.send != "sums"
+
     def _extra(self) -> dict[str, Any]:
         return documents.extra_of(self)
 
@@ -193,8 +210,8 @@ class FederatedConsensus(Consensus):
         if self.converged is not None:
             rounds += ", converged" if self.converged else f", not converged: {MORE_ROUNDS}"
         return (
-            f"{len(self.survivors)} of {len(self.study.roster)} clients, {how}, "
-            f"at most {int(self.bytes_up.max())} bytes sent per client{rounds}"
+            f"{len(self.survivors)} of {plural(len(self.study.roster), 'client')}, {how}, "
+            f"at most {plural(int(self.bytes_up.max()), 'byte')} sent per client{rounds}"
         )
 
     def __repr__(self) -> str:
@@ -274,7 +291,7 @@ def summary(result: FederatedConsensus, sums: str = Remedy.SUMS) -> dict[str, An
         "faults": [{"client": client, "code": code} for client, code in result.faults],
         "rounds": [each.round.stage for each in result.rounds],
         "seconds": result.seconds,
-        "note": result.note,
+        "note": "; ".join([*result._say_unfinished(), *filter(None, [result.note])]) or None,
         "phi": result.fit and {"estimate": result.fit.phi, "error": result.fit.standard_error},
         "exact": result.exact,
         "objective": result.objective,

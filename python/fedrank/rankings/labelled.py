@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from fedrank import _core
-from fedrank._random import RNG
+from fedrank._random import RNG, as_rng
 from fedrank._validation import as_array, as_list, check_items, few, plural, read_only, whole
 from fedrank.exceptions import InputError, Remedy
 from fedrank.rankings.source import Note, Source
@@ -105,7 +105,7 @@ class Labelled:
                 "each client needs at least one",
                 value=clients,
             )
-        rows = np.random.default_rng(rng).permutation(len(self))
+        rows = as_rng(rng).permutation(len(self))
         return [self[np.sort(part)] for part in np.array_split(rows, clients)]
 
     def align(self, items: Iterable[Hashable]) -> Self:

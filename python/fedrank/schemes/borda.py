@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fedrank import _core
 from fedrank._validation import as_bool, as_phi, whole
 from fedrank.exceptions import InputError, Remedy
-from fedrank.schemes.base import ConsensusScheme, needed_bound, only_true
+from fedrank.schemes.base import ConsensusScheme, as_message, needed_bound, only_true
 
 DEFAULT_LEVELS = 4  # steps per place
 DEFAULT_PHI = 0.6  # of the paper's quantizer
@@ -130,6 +130,28 @@ class Borda(ConsensusScheme):
         0.025
         """
         return 1 / (self.levels * self.clients) if self.levels else 0.0
+
+    def most_rankings(self, total: ArrayLike, survivors: int) -> int | None:
+        """Tell how many rankings the clients with this sum hold at most; None if it does not tell.
+
+        Exact sums tell the number itself. Weighted means tell it roughly: rounding takes less than
+        one level from what a client sends for an item.
+
+        Examples
+        --------
+        >>> scheme = Borda(n=5, clients=1, send="sums", max_samples=9)
+        >>> scheme.most_rankings(scheme.encode([[0, 1, 2, 3, 4]] * 7, client=0), survivors=1)
+        7
+        """
+        pairs = self.n * (self.n - 1) // 2  # what the positions of a ranking sum to
+        if self.max_samples is None or self.send not in ("sums", "weighted") or not pairs:
+            return None
+        summed = sum(int(entry) for entry in as_message(total))
+        if self.send == "sums":
+            return summed // (pairs * (1 + self.partial))
+        assert self.levels is not None
+        above = (summed + self.n * survivors) * self.max_samples // (self.levels * pairs)
+        return min(above, survivors * self.max_samples)
 
     def _scores(self, sums: NDArray[np.float64], survivors: int) -> NDArray[np.float64]:
         if self.send == "means" and self.levels is not None:

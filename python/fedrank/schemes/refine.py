@@ -215,6 +215,46 @@ class Refine(ConsensusScheme):
             tied_runs=found.tied,
         )
 
+    def open_runs(
+        self, totals: Sequence[ArrayLike], survivors: int, ranks: ArrayLike, most: int
+    ) -> list[tuple[int, int]]:
+        """Tell which places of a refined ranking depend on the ranking that was announced first.
+
+        More than half of the rankings have every item outside of a run before, or behind, all
+        items of that run. So every refinement that goes on until nothing moves has the same items
+        in each run, whatever it began with. All other places are settled.
+
+        Parameters
+        ----------
+        totals : sequence of array_like of int
+            The sums of all rounds, in turn.
+        survivors : int
+            How many messages were summed.
+        ranks : array_like of int, shape (n,)
+            The refined ranking.
+        most : int
+            How many rankings the survivors hold at most. Chains of known pairs settle others only
+            if there are few enough.
+
+        Returns
+        -------
+        runs : list of (int, int)
+            The first position of each run, and the position after its last.
+
+        Examples
+        --------
+        >>> scheme = Refine([0, 1, 2], clients=1, window=1, max_samples=9)
+        >>> agreed, cycle = [[0, 1, 2]] * 3, [[0, 1, 2], [2, 0, 1], [1, 2, 0]]
+        >>> for votes in agreed, cycle:
+        ...     print(scheme.open_runs([scheme.encode(votes, client=0)], 1, [0, 1, 2], most=3))
+        []
+        [(0, 3)]
+        """
+        sums = [as_message(each) for each in as_list(totals, "totals")]
+        return self._core_scheme.open_runs(
+            sums, whole("survivors", survivors), as_ranking(ranks), whole("most", most)
+        )
+
     def _parameters(self) -> dict[str, Any]:
         return {
             "ranks": self.ranks.tolist(),

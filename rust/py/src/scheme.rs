@@ -126,6 +126,22 @@ impl Scheme {
         Consensus::new(py, found)
     }
 
+    /// Places of `ranks` whose order depends on the first announced one: first, and after the last.
+    fn open_runs(
+        &self,
+        py: Python<'_>,
+        totals: Vec<PyReadonlyArray1<'_, u64>>,
+        survivors: usize,
+        ranks: Ranks<'_>,
+        most: u64,
+    ) -> Result<Vec<(usize, usize)>> {
+        let totals = totals.iter().map(slice).collect::<Result<Vec<_>>>()?;
+        let ranks = rankings(&ranks)?;
+        let find = |token: Interrupt<'_>| self.0.open_runs(&totals, survivors, ranks, most, token);
+        let runs = interruptible(py, LONG, find)?;
+        Ok(runs.into_iter().map(|run| (run.start, run.end)).collect())
+    }
+
     fn fit(&self, total: PyReadonlyArray1<'_, u64>, survivors: usize) -> Result<Fit> {
         let fit = self.0.fit(slice(&total)?, survivors)?;
         let scheme::dispersion::Fit { phi, error, distance, samples } = fit;

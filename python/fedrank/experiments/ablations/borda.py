@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fedrank._validation import plural
 from fedrank.experiments.ablations.base import (
     CLIENTS,
     Ablation,
@@ -115,7 +116,7 @@ class BordaPhi(Figure):
         from fedrank.experiments.ablations import panels  # noqa: PLC0415  needs the extra plot
 
         kinds = panels.by_panel(
-            rows, lambda row: f"n {row['n']}, φ {row['phi']:g}, {row['samples']} samples"
+            rows, lambda row: f"n {row['n']}, φ {row['phi']:g}, {plural(row['samples'], 'sample')}"
         )
         cool = (panels.BLACK, panels.SKY, panels.GREEN, panels.BLUE)
         colours = (*cool, panels.VERMILLION, panels.PURPLE, panels.ORANGE)
@@ -174,7 +175,9 @@ def draw(rows: Sequence[Row]) -> Any:
         cells = panels.by_panel(rows)
         labels = ("samples per client", "objective,\nminus that of exact sums")
     else:
-        cells = panels.by_panel(rows, lambda row: f"{row['n']} items, {row['samples']} samples")
+        cells = panels.by_panel(
+            rows, lambda row: f"{plural(row['n'], 'item')}, {plural(row['samples'], 'sample')}"
+        )
         labels = ("φ of the data", "mean distance to the center,\nminus exact sums'")
     return panels.grid(cells, 3, fill, styles, *labels)
 

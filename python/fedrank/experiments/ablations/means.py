@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fedrank._validation import plural
 from fedrank.consensus import aggregate
 from fedrank.distances import kendall_distance
 from fedrank.experiments.ablations.base import (
@@ -90,12 +91,12 @@ def panel(row: Row) -> str:
     'n 10, φ 0.3, 50 rankings per client'
     """
     if "data" in row:
-        return f"{row['data']}: {row['n']} items, {row['clients']} clients"
+        return f"{row['data']}: {plural(row['n'], 'item')}, {plural(row['clients'], 'client')}"
     if "median" in row:
         return f"n {row['n']}, φ {row['phi']:g}, median {row['median']} rankings"
     if "phi" in row:
-        return f"n {row['n']}, φ {row['phi']:g}, {row['samples']} rankings per client"
-    return f"{row['clients']} clients"
+        return f"n {row['n']}, φ {row['phi']:g}, {plural(row['samples'], 'ranking')} per client"
+    return plural(row["clients"], "client")
 
 
 def draw(rows: Sequence[Row]) -> Any:

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
+from fedrank._validation import plural
 from fedrank.experiments.figure import Row
 from fedrank.plots._style import (
     BLACK,
@@ -112,9 +113,10 @@ def whole_numbers(axes: Axes) -> None:
 def panel_of(row: Row) -> str:
     """Name the panel that a row belongs to."""
     if "data" in row:
-        return f"{DATA_NAMES[row['data']]}: {row['n']} items, {row['clients']} clients"
+        sizes = f"{plural(row['n'], 'item')}, {plural(row['clients'], 'client')}"
+        return f"{DATA_NAMES[row['data']]}: {sizes}"
     said = {"identity": ", center e", "authors": ", the authors' center", "random": ", any center"}
-    return f"{row['n']} items{said[row['center']] if 'center' in row else ''}"
+    return f"{plural(row['n'], 'item')}{said[row['center']] if 'center' in row else ''}"
 
 
 def by_panel(rows: Sequence[Row], name: Callable[[Row], str] = panel_of) -> dict[str, list[Row]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fedrank._validation import plural
 from fedrank.experiments.ablations.base import (
     Ablation,
     Clients,
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)  # of refinement
 LABEL_SIZE = 7  # points
+MARKER = 6  # points
+OFFSETS = ((5, 3), (5, -3), (-5, -3), (-5, 3), (0, 5), (0, -5), (5, 12), (5, -12), (-5, -12))
+"""Where a label may be, from its point, in points: the best first."""
 
 
 def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
@@ -37,7 +41,8 @@ def compare_all(parts: Clients, rng: np.random.Generator) -> Iterator[Variant]:
         for phi in QUANTIZERS
     ]
     schemes += [
-        ("Borda, means", f"{levels} levels", Borda(n, clients, levels=levels)) for levels in LEVELS
+        ("Borda, means", plural(levels, "level"), Borda(n, clients, levels=levels))
+        for levels in LEVELS
     ]
     exact = Borda(n, clients, send="sums", max_samples=most)
     schemes.append(("Borda, exact", "exact", exact))
@@ -97,32 +102,75 @@ def label_of(row: Row) -> str:
     return f"{row['setting']}, {rounds:.0f} rounds" if rounds > 1 else str(row["setting"])
 
 
-def label(axes: "Axes", texts: Mapping[tuple[float, float], str]) -> None:
-    """Write texts beside their points, the first ones first, and leave out those without room."""
-    points_per_pixel = 72 / axes.figure.dpi
-    bottom = axes.bbox.y0 * points_per_pixel
-    taken: list[tuple[float, float, float, float]] = []
+def label(
+    axes: "Axes", texts: Mapping[tuple[float, float], str], points: Sequence[tuple[float, float]]
+) -> None:
+    """Write texts beside their points, the first ones first, and leave out those without room.
+
+    A text has room if it is inside the axes and covers neither another text nor a point. The
+    layout of the figure must be final.
+    """
+    from matplotlib.transforms import Bbox  # noqa: PLC0415  needs the extra plot
+
+    pixels = axes.figure.dpi / 72  # per point
+    here = axes.transData.transform(list(points))
+    taken = [Bbox([at - MARKER / 2 * pixels, at + MARKER / 2 * pixels]) for at in here]
     for at, text in texts.items():
-        x, y = axes.transData.transform(at) * points_per_pixel
-        width = LABEL_SIZE * 0.6 * len(text)  # roughly
-        for right, up in ((5, 4), (5, -11), (-5 - width, -11), (-5 - width, 4)):
-            box = (x + right, y + up, x + right + width, y + up + LABEL_SIZE)
-            if box[1] > bottom and all(
-                box[0] > other[2] or other[0] > box[2] or box[1] > other[3] or other[1] > box[3]
-                for other in taken
-            ):
+        for right, up in OFFSETS:
+            beside = axes.annotate(
+                text,
+                at,
+                (right, up),
+                textcoords="offset points",
+                fontsize=LABEL_SIZE,
+                ha="left" if right > 0 else "right" if right < 0 else "center",
+                va="bottom" if up > 0 else "top" if up < 0 else "center",
+            )
+            beside.set_in_layout(False)  # or the layout would change with every label
+            box = beside.get_window_extent().padded(pixels)
+            inside = axes.bbox.containsx(box.x0) and axes.bbox.containsx(box.x1)
+            inside = inside and axes.bbox.containsy(box.y0) and axes.bbox.containsy(box.y1)
+            if inside and not any(box.overlaps(other) for other in taken):
                 taken.append(box)
-                axes.annotate(
-                    text, at, (right, up), textcoords="offset points", fontsize=LABEL_SIZE
-                )
                 break
+            beside.remove()
+
+
+class Pareto(Ablation):
+    """An ablation whose picture names the points of its frontier."""
+
+    def draw(self, rows: Sequence[Row]) -> Any:
+        """Draw the picture, and the labels once the title has its place."""
+        figure = super().draw(rows)
+        figure.draw_without_rendering()  # fixes the layout
+        for axes, panel in zip(figure.axes, panels_of(rows).values(), strict=True):
+            least = least_of(panel)
+            default = matching(panel, {"method": "Refine, auto"})
+            said = [*default, *(row for row in frontier(panel) if row not in default)]
+            at = {id(row): (row["bits"], row["mean"] - least) for row in panel}
+            label(axes, {at[id(row)]: label_of(row) for row in said}, list(at.values()))
+        return figure
+
+
+def panels_of(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Group rows by the name of their panel."""
+    from fedrank.experiments.ablations import panels  # noqa: PLC0415  needs the extra plot
+
+    if "data" in rows[0]:
+        return panels.by_panel(rows)
+    return panels.by_panel(rows, lambda row: f"{plural(row['samples'], 'sample')} per client")
+
+
+def least_of(rows: Sequence[Row]) -> float:
+    """Return what errors are drawn as differences from: the best objective, or 0.
+
+    Objectives differ only in late digits.
+    """
+    return float(min(row["mean"] for row in rows)) if "data" in rows[0] else 0.0
 
 
 def draw(rows: Sequence[Row]) -> Any:
-    """Draw the error against bits, and the frontier, one panel below the other for the labels.
-
-    Objectives differ only in late digits, so they are drawn as differences from the best one.
-    """
+    """Draw the error against bits, and the frontier, one panel below the other for the labels."""
     from fedrank.experiments.ablations import panels  # noqa: PLC0415  needs the extra plot
 
     real = "data" in rows[0]
@@ -140,8 +188,7 @@ def draw(rows: Sequence[Row]) -> Any:
     }
 
     def fill(axes: "Axes", rows: Sequence[Row]) -> None:
-        least = min(row["mean"] for row in rows) if real else 0.0
-        best = frontier(rows)
+        least, best = least_of(rows), frontier(rows)
         axes.step(
             [row["bits"] for row in best],
             [row["mean"] - least for row in best],
@@ -158,20 +205,14 @@ def draw(rows: Sequence[Row]) -> Any:
                 linestyle="",
                 color=colour,
                 marker=marker,
-                markersize=6,
+                markersize=MARKER,
             )
         panels.log_scale(axes)
         axes.set_yscale("symlog", linthresh=1e-4 if real else 1e-2, linscale=0.4)
         axes.set_ylim(0, 2 * (max(row["mean"] for row in rows) - least))
-        default = matching(rows, {"method": "Refine, auto"})
-        said = [*default, *(row for row in best if row not in default)]
-        label(axes, {(row["bits"], row["mean"] - least): label_of(row) for row in said})
 
     return panels.grid(
-        panels.by_panel(
-            rows,
-            panels.panel_of if real else lambda row: f"{row['samples']} samples per client",
-        ),
+        panels_of(rows),
         1,
         fill,
         styles,
@@ -181,7 +222,7 @@ def draw(rows: Sequence[Row]) -> Any:
 
 
 FIGURES: tuple[Figure, ...] = (
-    Ablation(
+    Pareto(
         "pareto",
         "What a bit buys: real data",
         20,
@@ -190,7 +231,7 @@ FIGURES: tuple[Figure, ...] = (
         compare_all,
         draw,
     ),
-    Ablation(
+    Pareto(
         "pareto-mallows",
         "What a bit buys: 50 items, φ = 0.6, any center, 10 clients",
         200,

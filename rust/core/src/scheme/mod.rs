@@ -14,6 +14,8 @@ pub use dispersion::Dispersion;
 pub use lehmer::Lehmer;
 pub use refine::Refine;
 
+use std::ops::Range;
+
 use crate::consensus::Consensus;
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
@@ -89,6 +91,24 @@ impl Scheme {
             (Self::Refine(scheme), totals) => scheme.decode(totals, survivors, ties, interrupt),
             (Self::Dispersion(_), _) => refused("scheme", "sends distances, which hold no order"),
             _ => refused("totals", "must be one: only a refinement has earlier rounds"),
+        }
+    }
+
+    /// The runs of places of `ranks` whose items another first order might end in another order.
+    ///
+    /// # Errors
+    /// As [`Refine::open_runs`]; [`Error::Parameter`] for any other scheme.
+    pub fn open_runs(
+        &self,
+        totals: &[&[u64]],
+        survivors: usize,
+        ranks: Rankings<'_>,
+        most: u64,
+        interrupt: Interrupt<'_>,
+    ) -> Result<Vec<Range<usize>>> {
+        match self {
+            Self::Refine(scheme) => scheme.open_runs(totals, survivors, ranks, most, interrupt),
+            _ => Err(Error::Parameter { name: "scheme", problem: "must be a refinement" }),
         }
     }
 

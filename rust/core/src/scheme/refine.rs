@@ -2,6 +2,8 @@
 
 mod asked;
 
+use std::ops::Range;
+
 use asked::{MOST_PAIRS, Round};
 
 pub use asked::Window;
@@ -192,6 +194,32 @@ impl Refine {
         let by_item: Vec<u32> = order.iter().map(|&place| items[place as usize]).collect();
         found.ranks = invert(&by_item);
         Ok(found)
+    }
+
+    /// The runs of places of `ranks`, a consensus that these `totals` gave, whose items another
+    /// order announced first might end in another order. The known margins settle all other
+    /// places, if the survivors hold at most `most` rankings: see `Known::open_runs`.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), and [`Error::Items`] unless `ranks` ranks the same items.
+    pub fn open_runs(
+        &self,
+        totals: &[&[u64]],
+        survivors: usize,
+        ranks: Rankings<'_>,
+        most: u64,
+        interrupt: Interrupt<'_>,
+    ) -> Result<Vec<Range<usize>>> {
+        if ranks.ranks().len() != self.size.n {
+            return Err(Error::Items { a: ranks.ranks().len(), b: self.size.n });
+        }
+        let Sums { pairs, samples, .. } = self.read(totals, survivors)?;
+        let known = Known::new(self.size.n, &pairs)?;
+        let place = |&item: &u32| self.round.ranks[item as usize];
+        let order: Vec<u32> = invert(ranks.ranks()).iter().map(place).collect();
+        // A client's majorities need not go together as those of one ranking do: no chains.
+        let most = samples.unwrap_or(most.saturating_mul(self.size.each() as u64));
+        known.open_runs(&order, (self.vote != Vote::Majority).then_some(most), interrupt)
     }
 
     /// Sum of the rankings' distances to an order of places, from the sum of those to the ranking

@@ -4,7 +4,8 @@
 //! other, so each is solved separately: small ones exactly, by `subsets`, large ones by local
 //! `search` from Borda's order, with a lower bound from `cycles`.
 //! `certain` tells which items every best order has in one order.
-//! `known` refines an order, and `proof` proves it optimal, when only some margins are known.
+//! `known` refines an order, `proof` proves it optimal, and `settled` tells which places another
+//! first order cannot change, when only some margins are known.
 
 mod certain;
 mod components;
@@ -12,6 +13,7 @@ mod cycles;
 pub(crate) mod known;
 mod proof;
 mod search;
+mod settled;
 mod subsets;
 
 pub(crate) use certain::Certain;
