@@ -392,3 +392,9 @@ def test_orders_declared_as_numbers_are_refused_with_the_layout(write, options):
 def test_the_side_of_the_items_is_refused_for_orders(write):
     with pytest.raises(InputError, match=r"t\.csv: the table contains orders: the items are"):
         read(write, "1st,2nd\nann,bob\nbob,ann\n", items_in="rows")
+
+
+def test_a_lone_column_of_orders_contains_items_not_names_of_rows(write):
+    path = write("votes.csv", "p,q,r\nann,,\nbob,,\n")
+    votes = data.read(path, layout="orders", header=True)
+    assert (votes.items, votes.ranks.tolist()) == (("ann", "bob"), [[0, -1], [-1, 0]])

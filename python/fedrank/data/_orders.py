@@ -164,7 +164,8 @@ def refuse_name_column(grid: Grid, codes: NDArray[np.int32]) -> None:
         suspects = positions_missing(positions)
     # Ids occur once: no order is like that, if there are several of the same items.
     once = (np.bincount(codes.ravel())[codes] == 1) & (codes > 0)
-    if len(codes) > 1 and codes.shape[1] > 1:
+    # Beside a column of ids there are items; a lone column contains them itself.
+    if len(codes) > 1 and (codes > 0).any(axis=0).sum() > 1:
         suspects += np.flatnonzero(once.all(axis=0)).tolist()
     for column in suspects[:1]:
         name = grid.names[column]
