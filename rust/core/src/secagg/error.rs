@@ -138,6 +138,12 @@ pub enum Error {
         /// The dealer.
         client: usize,
     },
+    /// A line that is not an identity, or one with keys that must not be used.
+    #[error("this line cannot be used as an identity: {what}")]
+    Identity {
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// The call was stopped by [`interrupt::all`](crate::interrupt::all).
     #[error("interrupted")]
     Interrupted,
@@ -189,6 +195,7 @@ impl Error {
             Self::TooFew { .. } | Self::Shares { .. } => "few",
             Self::Dealer { .. } => "dealer",
             Self::State { .. } => "state",
+            Self::Identity { .. } => "identity",
             Self::Interrupted => "interrupted",
         }
     }

@@ -22,8 +22,13 @@ const DOMAIN: &str = "fedrank secagg 1 ";
 
 /// SHA-256 of a label and parts, each preceded by its length: no two inputs read alike.
 pub(super) fn hash(label: &str, parts: &[&[u8]]) -> [u8; 32] {
+    hash_in(DOMAIN, label, parts)
+}
+
+/// The same for labels of another domain.
+pub(super) fn hash_in(domain: &str, label: &str, parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
-    for part in [DOMAIN.as_bytes(), label.as_bytes()].iter().chain(parts) {
+    for part in [domain.as_bytes(), label.as_bytes()].iter().chain(parts) {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }

@@ -18,6 +18,7 @@
 
 mod client;
 mod error;
+pub mod identity;
 mod keys;
 pub mod mask;
 mod message;
@@ -28,6 +29,7 @@ mod wire;
 
 pub use client::Client;
 pub use error::{Error, Party, Result};
+pub use identity::{Identity, PublicIdentity};
 pub use server::Server;
 pub use wire::{MessageSizes, STEPS, message_sizes, sender_of, survivors_of};
 
