@@ -10,6 +10,7 @@ mod consensus;
 mod error;
 mod footrule;
 mod golomb;
+mod identity;
 mod interrupt;
 mod kendall;
 mod lehmer;
@@ -38,6 +39,8 @@ mod _core {
         golomb_decode, golomb_encode, golomb_entropy_bits, golomb_expected_bits, golomb_fit,
         golomb_fit_items, golomb_parameter,
     };
+    #[pymodule_export]
+    use crate::identity::{Identity, PublicIdentity};
     #[pymodule_export]
     use crate::interrupt::{interrupt_all, listen};
     #[pymodule_export]
