@@ -47,6 +47,9 @@ class Round:
         hexadecimal. It enters every key derivation of the round.
     clients, threshold : int
         Size of the roster, and how many clients must stay to the end.
+    identities : tuple of str
+        Public lines of the clients, by which their signatures are verified; empty if they have
+        no identities.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class Round:
     digest: str
     clients: int
     threshold: int
+    identities: tuple[str, ...] = ()
 
 
 class Study(Frozen):
