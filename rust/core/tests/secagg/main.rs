@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod fuzz;
+mod golden;
 mod hostile;
+mod schedules;
 mod session;
+mod signed;
 mod sums;
 mod wire;
