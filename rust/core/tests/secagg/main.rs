@@ -1,6 +1,7 @@
 //! Secure aggregation through its public interface (M9, M10).
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod begin;
 mod fuzz;
 mod golden;
 mod hostile;
