@@ -17,6 +17,7 @@
 //! A client may be lost at any step; `threshold` of them must stay to the end.
 
 mod client;
+pub mod envelope;
 mod error;
 pub mod identity;
 mod keys;
@@ -31,7 +32,7 @@ pub use client::Client;
 pub use error::{Error, Party, Result};
 pub use identity::{Identity, PublicIdentity};
 pub use server::Server;
-pub use wire::{MessageSizes, STEPS, message_sizes, sender_of, survivors_of};
+pub use wire::{MessageSizes, SIGNED_STEPS, STEPS, message_sizes, sender_of, survivors_of};
 
 use crate::message::Layout;
 

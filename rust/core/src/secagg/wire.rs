@@ -8,6 +8,9 @@ use super::message::{self, Kind, REVEAL_ENTRY};
 /// The steps of a round, in order, by name.
 pub const STEPS: [&str; 4] = ["advertise", "share", "mask", "unmask"];
 
+/// The steps of a round of a signed study, in order, by name.
+pub const SIGNED_STEPS: [&str; 5] = ["advertise", "share", "mask", "confirm", "unmask"];
+
 /// Bytes that one client sends in each step of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageSizes {
