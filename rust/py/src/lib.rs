@@ -64,8 +64,8 @@ mod _core {
     use crate::scheme::{Fit, Scheme, decay, paper_low_bits};
     #[pymodule_export]
     use crate::secagg::{
-        MessageSizes, SecaggClient, SecaggServer, default_threshold, message_sizes, round_digest,
-        sender_of, survivors_of,
+        MessageSizes, SecaggBegin, SecaggClient, SecaggServer, default_threshold, message_sizes,
+        round_digest, sender_of, survivors_of,
     };
     #[pymodule_export]
     use crate::simulate::simulate;
@@ -92,5 +92,11 @@ mod _core {
     const STEPS: (&str, &str, &str, &str) = {
         let [first, second, third, fourth] = secagg::STEPS;
         (first, second, third, fourth)
+    };
+
+    #[pymodule_export]
+    const SIGNED_STEPS: (&str, &str, &str, &str, &str) = {
+        let [first, second, third, fourth, fifth] = secagg::SIGNED_STEPS;
+        (first, second, third, fourth, fifth)
     };
 }
