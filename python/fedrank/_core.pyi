@@ -7,17 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "COORDINATOR",
+    "ENVELOPE_OVERHEAD",
     "KEMENY_EXACT_MOST",
     "KEMENY_EXACT_UPTO",
     "KEMENY_KICKS",
     "MIN_SURVIVORS",
+    "SIGNED_STEPS",
     "STEPS",
     "VERSION",
     "Consensus",
+    "EnvelopeHeader",
     "Fault",
     "Fit",
+    "Identity",
     "KendallTotal",
     "MessageSizes",
+    "PublicIdentity",
     "Scheme",
     "SecaggClient",
     "SecaggServer",
@@ -25,6 +31,9 @@ __all__ = [
     "aggregate",
     "decay",
     "default_threshold",
+    "envelope_header",
+    "envelope_open",
+    "envelope_seal",
     "find_fault",
     "footrule_distance",
     "from_scores",
@@ -68,6 +77,9 @@ KEMENY_KICKS: int
 
 MIN_SURVIVORS: int
 STEPS: tuple[str, str, str, str]
+SIGNED_STEPS: tuple[str, str, str, str, str]
+COORDINATOR: int
+ENVELOPE_OVERHEAD: int
 
 @final
 class Fault:
@@ -281,6 +293,39 @@ class PublicIdentity:
     def fingerprint(self) -> str: ...
     @property
     def keys(self) -> tuple[bytes, bytes]: ...
+
+@final
+class EnvelopeHeader:
+    @property
+    def direction(self) -> int: ...
+    @property
+    def round_digest(self) -> bytes: ...
+    @property
+    def session(self) -> bytes: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def sender(self) -> int: ...
+    @property
+    def recipient(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+def envelope_seal(
+    identity: Identity,
+    recipient_line: str,
+    direction: int,
+    round_digest: bytes,
+    session: bytes,
+    step: int,
+    sender: int,
+    recipient: int,
+    body: bytes,
+) -> bytes: ...
+def envelope_open(
+    identity: Identity, sender_line: str, blob: bytes
+) -> tuple[EnvelopeHeader, bytes]: ...
+def envelope_header(blob: bytes) -> EnvelopeHeader: ...
 
 @final
 class SecaggClient:
