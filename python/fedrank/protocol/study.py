@@ -152,8 +152,7 @@ class Study(Frozen):
             )
         self.items = None if items is None else as_labels(items, method.n)
         self.roster, self.identities = as_roster(roster, method.clients)
-        # Otherwise results call clients by number.
-        self.named = self.roster != as_names(None, method.clients)
+        self.named = roster is not None  # otherwise results call clients by number
         self.threshold = as_threshold(threshold, method.clients)
         self.coordinator = as_coordinator(coordinator, self.signed)
         if self.identities is not None and self.coordinator is not None:
