@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedrank import Borda, Kemeny, Lehmer, Study
+from fedrank._json import canonical
 from fedrank.schemes import Dispersion, Refine
 
 SCHEME = Borda(n=3, clients=4)
@@ -162,7 +163,7 @@ def test_numpy_integers_are_labels_like_others():
 
 
 def changed(**fields):
-    return json.dumps(json.loads(study().to_json()) | fields)
+    return canonical(json.loads(study().to_json()) | fields)
 
 
 @pytest.mark.parametrize(
@@ -200,6 +201,54 @@ def changed(**fields):
 def test_bad_json_is_refused_clearly(text, named):
     with pytest.raises(ValueError, match=named):
         Study.from_json(text)
+
+
+SPELT = Study(Borda(3, 4, send="centroids", phi=0.5), ["é", "b", 10], NAMES)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("{", " {"),
+        (",", ", "),
+        (":", ": "),
+        ("}", "}\n"),
+        ("}", "}\r\n"),
+        ('"é"', r'"\u00e9"'),
+        ('"b"', r'"\u0062"'),
+        ("0.5", "0.50"),
+        ("0.5", "5e-1"),
+        ('"clients":4', '"clients":4.0'),
+        ('"fit_phi":false,"format":4', '"format":4,"fit_phi":false'),
+        ('"threshold":3', '"threshold":3.0'),
+        ('"identity":null,"name":"ann"', '"name":"ann","identity":null'),
+    ],
+)
+def test_a_study_has_one_spelling(old, new):
+    text = SPELT.to_json()
+    spelt = new.join(text.rsplit(old, 1))
+    assert spelt != text
+    assert json.loads(spelt) == json.loads(text)
+    with pytest.raises(ValueError, match=r"differently to people and to programs: .*to_json"):
+        Study.from_json(spelt)
+
+
+@pytest.mark.parametrize("text", [b"%s", "\ufeff%s", None])
+def test_only_text_without_a_byte_order_mark_is_a_study(text):
+    given = SPELT.to_json()
+    if text is not None:
+        given = text % (given.encode() if isinstance(text, bytes) else given)
+    else:
+        given = bytearray(given.encode())
+    with pytest.raises(ValueError, match=r"JSON|differently"):
+        Study.from_json(given)
+
+
+def test_a_threshold_that_is_given_twice_is_refused():
+    text = SPELT.to_json()
+    for twice in (text[:-1] + ',"threshold":3}', '{"threshold":4,' + text[1:]):
+        with pytest.raises(ValueError, match="given twice, so people and programs may read"):
+            Study.from_json(twice)
 
 
 def test_kemeny_goes_both_ways():

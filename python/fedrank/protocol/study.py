@@ -10,7 +10,7 @@ from fedrank import _core
 from fedrank._frozen import Frozen
 from fedrank._json import canonical, read_json
 from fedrank._validation import as_bool, check_items, whole
-from fedrank.exceptions import InputError
+from fedrank.exceptions import InputError, Remedy
 from fedrank.protocol.identity import Identity, public_identity
 from fedrank.protocol.methods import (
     Method,
@@ -311,12 +311,16 @@ class Study(Frozen):
 
     @classmethod
     def from_json(cls, text: str) -> "Study":
-        """Read a study that `to_json` wrote.
+        """Read a study that `to_json` wrote, and no other text.
+
+        A second spelling, such as a field that is given twice, can show a person one threshold and
+        a program another. So spaces, another order of the fields, another spelling of a number or
+        a line break at the end are refused.
 
         Raises
         ------
         ValueError
-            If it is not the JSON of a study of this format.
+            If it is not the JSON of a study of this format, in its one spelling.
 
         Examples
         --------
@@ -352,7 +356,7 @@ class Study(Frozen):
         method = method_from_json(fields["method"])
         roster = roster_from_json(fields["roster"], method.clients)
         unnamed = isinstance(roster, list) and tuple(roster) == as_names(None, method.clients)
-        return cls(
+        study = cls(
             method,
             fields["items"],
             None if unnamed else roster,
@@ -360,6 +364,13 @@ class Study(Frozen):
             fields["coordinator"],
             fit_phi=fields["fit_phi"],
         )
+        if study.to_json() != text:
+            raise InputError(
+                "this text of a study may read differently to people and to programs: its spaces, "
+                "order of fields, spelling of numbers and letters, or end are not those of a study",
+                remedy=Remedy.STUDY_TEXT,
+            )
+        return study
 
     @property
     def digest(self) -> str:
