@@ -61,6 +61,8 @@ class Round:
     identities : tuple of str
         Public lines of the clients, by which their signatures are verified; empty if they have
         no identities.
+    previous : str
+        Digest of the round before, in hexadecimal; zeros in the first.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Round:
     clients: int
     threshold: int
     identities: tuple[str, ...] = ()
+    previous: str = bytes(32).hex()
 
     @property
     def signed(self) -> bool:
@@ -150,7 +153,8 @@ class Study(Frozen):
             )
         self.items = None if items is None else as_labels(items, method.n)
         self.roster, self.identities = as_roster(roster, method.clients)
-        self.named = roster is not None  # otherwise results call clients by number
+        # Otherwise results call clients by number.
+        self.named = self.roster != as_names(None, method.clients)
         self.threshold = as_threshold(threshold, method.clients)
         self.coordinator = as_coordinator(coordinator, self.signed)
         if self.identities is not None and self.coordinator is not None:
@@ -239,9 +243,9 @@ class Study(Frozen):
             )
         asked = next_stage(self.method, number) if stage is None else stage
         scheme = scheme_of(self.method, self.fit_phi, asked, orders)
-        digest = bytes(32)
+        digest = previous = bytes(32)
         for before in range(number + 1):  # the rounds between the first and this one refine
-            last = before == number
+            last, previous = before == number, digest
             digest = _core.round_digest(
                 bytes.fromhex(self._digest),
                 before,
@@ -258,6 +262,7 @@ class Study(Frozen):
             clients=len(self.roster),
             threshold=self.threshold,
             identities=self.identities or (),
+            previous=previous.hex(),
         )
 
     @property
@@ -355,12 +360,10 @@ class Study(Frozen):
                 value=fields["items"],
             )
         method = method_from_json(fields["method"])
-        roster = roster_from_json(fields["roster"], method.clients)
-        unnamed = isinstance(roster, list) and tuple(roster) == as_names(None, method.clients)
         study = cls(
             method,
             fields["items"],
-            None if unnamed else roster,
+            roster_from_json(fields["roster"], method.clients),
             fields["threshold"],
             fields["coordinator"],
             fit_phi=fields["fit_phi"],
