@@ -162,8 +162,6 @@ def federate(
         coordinator,
         fit_phi=fit_phi,
     )
-    if keys is not None and roster is None:
-        study = Study.from_json(study.to_json())  # whose clients have no names but their numbers
     check_samples(data, study)
     if secure and len(data) == 1:
         raise InputError(
