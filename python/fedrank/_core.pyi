@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "COORDINATOR",
+    "ENVELOPE_OVERHEAD",
     "KEMENY_EXACT_MOST",
     "KEMENY_EXACT_UPTO",
     "KEMENY_KICKS",
@@ -15,6 +17,7 @@ __all__ = [
     "STEPS",
     "VERSION",
     "Consensus",
+    "EnvelopeHeader",
     "Fault",
     "Fit",
     "Identity",
@@ -29,6 +32,9 @@ __all__ = [
     "aggregate",
     "decay",
     "default_threshold",
+    "envelope_header",
+    "envelope_open",
+    "envelope_seal",
     "find_fault",
     "footrule_distance",
     "from_scores",
@@ -71,8 +77,10 @@ KEMENY_EXACT_MOST: int
 KEMENY_KICKS: int
 
 MIN_SURVIVORS: int
-SIGNED_STEPS: tuple[str, str, str, str, str]
 STEPS: tuple[str, str, str, str]
+SIGNED_STEPS: tuple[str, str, str, str, str]
+COORDINATOR: int
+ENVELOPE_OVERHEAD: int
 
 @final
 class Fault:
@@ -326,6 +334,39 @@ class SecaggBegin:
     def survivors(self) -> list[int]: ...
     @property
     def confirmations(self) -> list[tuple[int, bytes]]: ...
+
+@final
+class EnvelopeHeader:
+    @property
+    def direction(self) -> int: ...
+    @property
+    def round_digest(self) -> bytes: ...
+    @property
+    def session(self) -> bytes: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def sender(self) -> int: ...
+    @property
+    def recipient(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+def envelope_seal(
+    identity: Identity,
+    recipient_line: str,
+    direction: int,
+    round_digest: bytes,
+    session: bytes,
+    step: int,
+    sender: int,
+    recipient: int,
+    body: bytes,
+) -> bytes: ...
+def envelope_open(
+    identity: Identity, sender_line: str, blob: bytes
+) -> tuple[EnvelopeHeader, bytes]: ...
+def envelope_header(blob: bytes) -> EnvelopeHeader: ...
 
 @final
 class SecaggClient:

@@ -185,6 +185,12 @@ pub enum Error {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// An envelope that cannot be opened, or a header that none can have.
+    #[error("this envelope is refused: {what}")]
+    Envelope {
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// The call was stopped by [`interrupt::all`](crate::interrupt::all).
     #[error("interrupted")]
     Interrupted,
@@ -243,6 +249,7 @@ impl Error {
             Self::Dealer { .. } => "dealer",
             Self::State { .. } => "state",
             Self::Identity { .. } => "identity",
+            Self::Envelope { .. } => "envelope",
             Self::Signature { .. } => "signature",
             Self::Signer { .. } => "signer",
             Self::Interrupted => "interrupted",

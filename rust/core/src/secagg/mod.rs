@@ -26,6 +26,7 @@
 
 mod begin;
 mod client;
+pub mod envelope;
 mod error;
 pub mod identity;
 mod keys;
