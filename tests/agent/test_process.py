@@ -13,7 +13,7 @@ from fedrank.agent.preview import bytes_up
 from fedrank.agent.socket import listens
 from fedrank.protocol.secagg import STEPS
 from fedrank.transport import Step
-from helpers.agents import STUDY, Federation, configured, not_answered
+from helpers.agents import STUDY, Federation, as_config, configured, not_answered
 from helpers.command import COMMAND
 
 pytestmark = pytest.mark.nodes
@@ -25,11 +25,7 @@ def started(tmp_path):
     processes = []
 
     def start(config):
-        text = (
-            f'name = "{config.name}"\nrankings = "{config.rankings}"\nfolder = "{config.folder}"\n'
-            f'socket = "{config.socket}"\n[policy]\nstudies = ["{STUDY.digest}"]\n'
-        )
-        (tmp_path / "agent.toml").write_text(text)
+        (tmp_path / "agent.toml").write_text(as_config(config))
         process = subprocess.Popen(
             [COMMAND, "agent", "run", "--config", tmp_path / "agent.toml"],
             stdout=subprocess.PIPE,
@@ -122,9 +118,7 @@ def test_a_socket_may_be_handed_over(tmp_path):
         "serve(Agent(read_config(Path(sys.argv[2]))))\n"
     )
     file = tmp_path / "agent.toml"
-    file.write_text(
-        f'name = "east"\nrankings = "{config.rankings}"\n[policy]\nstudies = ["{STUDY.digest}"]\n'
-    )
+    file.write_text(as_config(config))
     process = subprocess.Popen([sys.executable, "-c", code, handed, file])
     try:
         for _ in range(200):
