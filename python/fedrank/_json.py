@@ -24,7 +24,7 @@ def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make the dict of a JSON object: a reader may see the first of two values, and we the last."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        raise ValueError("a field is given twice")
+        raise ValueError("a field is given twice, so people and programs may read different values")
     return fields
 
 

@@ -16,13 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 from fedrank import _core
 from fedrank._validation import whole
 from fedrank.exceptions import InputError, ProtocolError
+from fedrank.protocol import roster
 from fedrank.protocol.study import Round
 from fedrank.schemes.base import as_message
 
-__all__ = ["MIN_SURVIVORS", "STEPS", "Client", "ProtocolError", "Server"]
+__all__ = ["MIN_SURVIVORS", "SIGNED_STEPS", "STEPS", "Client", "ProtocolError", "Server"]
 
-STEPS: tuple[str, ...] = _core.STEPS
-"""The steps of a round, in turn."""
+STEPS: tuple[str, ...] = roster.STEPS
+"""The steps of a round without identities, in turn."""
+
+SIGNED_STEPS: tuple[str, ...] = roster.SIGNED_STEPS
+"""The steps of a round with identities, in turn."""
 
 MIN_SURVIVORS: int = _core.MIN_SURVIVORS
 """Fewest clients whose sum may be opened: a sum over two shows each the other's message."""

@@ -1,7 +1,6 @@
 """A study: what all parties agree on, and what follows from it for each round."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 
@@ -10,8 +9,9 @@ import numpy as np
 from fedrank import _core
 from fedrank._frozen import Frozen
 from fedrank._json import canonical, read_json
-from fedrank._validation import as_bool, as_list, check_items, plural, whole
-from fedrank.exceptions import InputError
+from fedrank._validation import as_bool, check_items, whole
+from fedrank.exceptions import InputError, Remedy
+from fedrank.protocol.identity import Identity, public_identity
 from fedrank.protocol.methods import (
     Method,
     bound_of,
@@ -21,12 +21,22 @@ from fedrank.protocol.methods import (
     next_stage,
     scheme_of,
 )
+from fedrank.protocol.roster import (
+    SIGNED_STEPS,
+    STEPS,
+    Roster,
+    as_coordinator,
+    as_names,
+    as_roster,
+    as_threshold,
+    check_different,
+    roster_from_json,
+)
 from fedrank.schemes import AnyScheme
 
-FORMAT = 3
+FORMAT = 4
 """Of the JSON. It is raised whenever a field or the meaning of a message changes."""
-MAX_CLIENTS = 65_535  # the protocol numbers clients in 16 bits
-RESERVED = ("confidence", "coordinator", "graph", "privacy")
+RESERVED = ("confidence", "graph", "privacy")
 """Fields that have no values yet: null."""
 
 
@@ -47,6 +57,9 @@ class Round:
         hexadecimal. It enters every key derivation of the round.
     clients, threshold : int
         Size of the roster, and how many clients must stay to the end.
+    identities : tuple of str
+        Public lines of the clients, by which their signatures are verified; empty if they have
+        no identities.
 
     Examples
     --------
@@ -62,10 +75,21 @@ class Round:
     digest: str
     clients: int
     threshold: int
+    identities: tuple[str, ...] = ()
+
+    @property
+    def signed(self) -> bool:
+        """Whether the clients sign what they send."""
+        return bool(self.identities)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The steps of the round, in turn."""
+        return SIGNED_STEPS if self.signed else STEPS
 
 
 class Study(Frozen):
-    """The public agreement of all parties: method, items, roster and threshold.
+    """The public agreement of all parties: method, items, roster with identities, threshold.
 
     Its digest enters every key derivation and every authenticated text of the protocol, so
     parties that were told different things cannot take part in each other's sessions.
@@ -76,12 +100,17 @@ class Study(Frozen):
         Which rounds follow each other, and how rankings become messages.
     items : sequence of str or int, optional
         Labels of the items, in the order of the positions; ``0..n-1`` by default.
-    roster : sequence of str, optional
+    roster : sequence of str or dict of str to (str or Identity), optional
         Names of the clients, as many as the method is made for; ``"0"``, ``"1"``, … by
-        default. A client's number is its index here.
+        default. A client's number is its index here. A dict gives each name its identity, as
+        `Identity.public` or as an `Identity`: then clients sign what they send, and know the
+        others' keys. Without identities, whoever runs the server can read every input.
     threshold : int, optional
         How many clients must stay to the end; ``2L//3 + 1`` by default, and always more
         than half.
+    coordinator : str or Identity, optional
+        The identity of the party that runs the server: required if the clients have identities,
+        and refused otherwise. A coordinator that also holds rankings uses two identities.
     fit_phi : bool
         Whether one more round measures how widely the rankings scatter (M15).
 
@@ -104,8 +133,9 @@ class Study(Frozen):
         self,
         method: Method,
         items: Iterable[Hashable] | None = None,
-        roster: Iterable[str] | None = None,
+        roster: Roster | None = None,
         threshold: int | None = None,
+        coordinator: str | Identity | None = None,
         *,
         fit_phi: bool = False,
     ) -> None:
@@ -118,9 +148,12 @@ class Study(Frozen):
                 remedy="pass a list",
             )
         self.items = None if items is None else as_labels(items, method.n)
-        self.roster = as_roster(roster, method.clients)
+        self.roster, self.identities = as_roster(roster, method.clients)
         self.named = roster is not None  # otherwise results call clients by number
         self.threshold = as_threshold(threshold, method.clients)
+        self.coordinator = as_coordinator(coordinator, self.signed)
+        if self.identities is not None and self.coordinator is not None:
+            check_different(self.roster, self.identities, self.coordinator)
         self.fit_phi = as_bool("fit_phi", fit_phi)
         if self.fit_phi and method.partial:
             raise InputError(
@@ -223,7 +256,32 @@ class Study(Frozen):
             digest=digest.hex(),
             clients=len(self.roster),
             threshold=self.threshold,
+            identities=self.identities or (),
         )
+
+    @property
+    def signed(self) -> bool:
+        """Whether the clients have identities, and sign what they send."""
+        return self.identities is not None
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The steps of a round, in turn."""
+        return SIGNED_STEPS if self.signed else STEPS
+
+    @property
+    def fingerprints(self) -> tuple[str, ...] | None:
+        """The fingerprint of each client's identity, in the order of the roster; None without.
+
+        Examples
+        --------
+        >>> from fedrank import Borda
+        >>> Study(Borda(n=2, clients=2)).fingerprints is None
+        True
+        """
+        if self.identities is None:
+            return None
+        return tuple(public_identity(line).fingerprint for line in self.identities)
 
     def to_json(self) -> str:
         """Write the study as canonical JSON: one spelling, so one digest.
@@ -234,13 +292,18 @@ class Study(Frozen):
         >>> print(Study(Borda(n=2, clients=2)).to_json()[:40])
         {"confidence":null,"coordinator":null,"f
         """
+        lines = self.identities or [None] * len(self.roster)
         return canonical(
             {
                 "format": FORMAT,
                 "method": method_json(self.method),
                 "items": self.items,
-                "roster": [{"name": name, "identity": None} for name in self.roster],
+                "roster": [
+                    {"name": name, "identity": line}
+                    for name, line in zip(self.roster, lines, strict=True)
+                ],
                 "threshold": self.threshold,
+                "coordinator": self.coordinator,
                 "fit_phi": self.fit_phi,
             }
             | dict.fromkeys(RESERVED)
@@ -248,12 +311,16 @@ class Study(Frozen):
 
     @classmethod
     def from_json(cls, text: str) -> "Study":
-        """Read a study that `to_json` wrote.
+        """Read a study that `to_json` wrote, and no other text.
+
+        A second spelling, such as a field that is given twice, can show a person one threshold and
+        a program another. So spaces, another order of the fields, another spelling of a number or
+        a line break at the end are refused.
 
         Raises
         ------
         ValueError
-            If it is not the JSON of a study of this format.
+            If it is not the JSON of a study of this format, in its one spelling.
 
         Examples
         --------
@@ -269,7 +336,8 @@ class Study(Frozen):
                 value=fields["format"],
                 remedy="make the study again",
             )
-        wanted = {"fit_phi", "format", "items", "method", "roster", "threshold", *RESERVED}
+        named = {"coordinator", "fit_phi", "format", "items", "method", "roster", "threshold"}
+        wanted = named | {*RESERVED}
         if not isinstance(fields, dict) or set(fields) != wanted:
             raise InputError(f"this is not the JSON of a study: {wrong_fields(fields, wanted)}")
         for name in RESERVED:
@@ -285,14 +353,24 @@ class Study(Frozen):
                 parameter="items",
                 value=fields["items"],
             )
-        method, roster = method_from_json(fields["method"]), roster_from_json(fields["roster"])
-        return cls(
+        method = method_from_json(fields["method"])
+        roster = roster_from_json(fields["roster"], method.clients)
+        unnamed = isinstance(roster, list) and tuple(roster) == as_names(None, method.clients)
+        study = cls(
             method,
             fields["items"],
-            None if tuple(roster) == as_roster(None, method.clients) else roster,
+            None if unnamed else roster,
             fields["threshold"],
+            fields["coordinator"],
             fit_phi=fields["fit_phi"],
         )
+        if study.to_json() != text:
+            raise InputError(
+                "this text of a study may read differently to people and to programs: its spaces, "
+                "order of fields, spelling of numbers and letters, or end are not those of a study",
+                remedy=Remedy.STUDY_TEXT,
+            )
+        return study
 
     @property
     def digest(self) -> str:
@@ -306,9 +384,10 @@ class Study(Frozen):
         return hash(self.to_json())
 
     def __repr__(self) -> str:
-        phi = ", fit_phi=True" if self.fit_phi else ""
+        more = ", fit_phi=True" if self.fit_phi else ""
+        more += ", signed" if self.signed else ""
         return (
-            f"Study({self.method!r}, clients={len(self.roster)}, threshold={self.threshold}{phi}, "
+            f"Study({self.method!r}, clients={len(self.roster)}, threshold={self.threshold}{more}, "
             f"digest={self.digest[:12]}…)"
         )
 
@@ -330,66 +409,6 @@ def as_labels(items: Iterable[Hashable], n: int) -> tuple[str | int, ...]:
             )
         labels.append(label if isinstance(label, str) else int(label))
     return tuple(labels)
-
-
-def as_roster(roster: Iterable[str] | None, clients: int) -> tuple[str, ...]:
-    """Check the names of the clients.
-
-    Examples
-    --------
-    >>> as_roster(None, 2)
-    ('0', '1')
-    """
-    if clients > MAX_CLIENTS:
-        raise InputError(
-            f"must be at most {MAX_CLIENTS} in a study, not {clients}",
-            parameter="clients",
-            value=clients,
-        )
-    if isinstance(roster, str):
-        raise InputError(
-            f"the roster must be a list of names, not the text {roster!r}", value=roster
-        )
-    names = tuple(map(str, range(clients)) if roster is None else as_list(roster, "roster"))
-    if len(names) != clients:
-        raise InputError(
-            f"the roster has {plural(len(names), 'client')}, but the method is made for {clients}",
-            value=len(names),
-            remedy="give the method and the roster the same number of clients",
-        )
-    for client, name in enumerate(names):
-        if not isinstance(name, str) or not name.strip():
-            raise InputError(
-                f"client {client} of the roster must have a name, as text, not {name!r}", value=name
-            )
-    twice = next((name for name, count in Counter(names).items() if count > 1), None)
-    if twice is not None:
-        raise InputError(
-            f"the roster names {twice!r} twice",
-            value=twice,
-            remedy="give every client its own name",
-        )
-    return names
-
-
-def as_threshold(threshold: int | None, clients: int) -> int:
-    """Check the threshold: more than half, so that two halves cannot each open a sum.
-
-    Examples
-    --------
-    >>> as_threshold(None, 10)
-    7
-    """
-    if threshold is None:
-        return _core.default_threshold(clients)
-    if not clients // 2 < whole("threshold", threshold) <= clients:
-        raise InputError(
-            f"must be more than half of the {clients} clients, so from {clients // 2 + 1} to "
-            f"{clients}, not {threshold}",
-            parameter="threshold",
-            value=threshold,
-        )
-    return int(threshold)
 
 
 def is_writable(text: object) -> bool:
@@ -419,25 +438,3 @@ def wrong_fields(fields: object, wanted: set[str]) -> str:
         return f"it must be an object, not {type(fields).__name__}"
     lists = (("missing", wanted - set(fields)), ("unknown", set(fields) - wanted))
     return "; ".join(f"the field {min(some)!r} is {word}" for word, some in lists if some)
-
-
-def roster_from_json(entries: object) -> list[str]:
-    """Read the roster's names."""
-    if not isinstance(entries, list):
-        raise InputError(
-            f"of the study must be a list, not {entries!r}", parameter="roster", value=entries
-        )
-    for entry in entries:
-        if not isinstance(entry, dict) or set(entry) != {"identity", "name"}:
-            raise InputError(
-                "an entry of the study's roster must have the fields identity and name, not "
-                f"{entry!r}",
-                value=entry,
-            )
-        if entry["identity"] is not None:
-            raise InputError(
-                f"the identity of client {entry['name']!r} must be null in this version of "
-                f"fedrank, not {entry['identity']!r}",
-                value=entry["identity"],
-            )
-    return [entry["name"] for entry in entries]
