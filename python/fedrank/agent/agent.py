@@ -15,6 +15,7 @@ from fedrank.protocol.secagg import STEPS, Client
 from fedrank.protocol.study import Round, Study
 from fedrank.transport.base import Step
 
+NOT_YET = "studies with identities are not answered yet, since replies are not signed"
 IS_CLOSED = "its owner has closed the study for ever"
 
 
@@ -107,7 +108,7 @@ class Agent:
             study = Study.from_json(text)
         except ValueError as error:
             raise RefusalError(Code.REFUSED, str(error)) from error
-        problem = objection(self.config, self.store, study)
+        problem = objection(self.config, self.store, study) or (NOT_YET if study.signed else None)
         if problem is not None:
             raise RefusalError(Code.REFUSED, f"study {study.digest}: {problem}")
         return study

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from fedrank._validation import few
 from fedrank.agent.ledger import OPENING
-from fedrank.agent.policy import Config, identities_of
+from fedrank.agent.policy import Config
 from fedrank.agent.store import Store
 from fedrank.protocol.study import Study
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """An opened study, most of whose parties may be in a new one.
+    """An opened study that has parties in common with a new one.
 
     Attributes
     ----------
@@ -76,16 +76,16 @@ def overlaps(config: Config, store: Store, study: Study) -> list[Overlap]:
     for entry in store.ledger().entries:
         if entry.step in OPENING and entry.study != study.digest:
             opened.setdefault(entry.study, (entry.time, entry.survivors))
-    found = []
+    found, me = [], config.me(study)
     for digest, (when, survivors) in opened.items():
         old = kept_study(store, digest)
         if old is None:
             found.append(Overlap(digest, when))
             continue
-        by_key = identities_of(old) is not None and identities_of(study) is not None
+        by_key = old.signed and study.signed
         before, after = parties(old, by_key), parties(study, by_key)
         before = {key: name for n, (key, name) in enumerate(before.items()) if n in survivors}
-        mine = {config.public if by_key else study.roster[config.me(study) or 0]}
+        mine = {config.public, config.name} if me is None else {[*after][me]}
         if {*before} & {*after} - mine:
             found.append(
                 Overlap(
@@ -101,7 +101,7 @@ def overlaps(config: Config, store: Store, study: Study) -> list[Overlap]:
 
 def parties(study: Study, by_key: bool) -> dict[str, str]:
     """Map what a study's clients are known by to their names, in the roster's order."""
-    identities = identities_of(study) if by_key else None
+    identities = study.identities if by_key else None
     return dict(zip(identities or study.roster, study.roster, strict=True))
 
 

@@ -86,7 +86,7 @@ class Policy:
         """Say what in a study is not agreed to, if anything; ``allowed`` if the store allows it."""
         if not allowed and study.digest not in self.studies:
             return NOT_ALLOWED
-        if identities_of(study) is None and not self.allow_unsigned:
+        if not study.signed and not self.allow_unsigned:
             return (
                 "the study names no identities, so its clients may all be one; such studies are "
                 "refused unless allow_unsigned = true"
@@ -176,14 +176,13 @@ class Config:
         >>> config.me(Study(Borda(n=2, clients=3), roster=["a", "b", "c"]))
         1
         """
-        identities = identities_of(study)
-        if identities is None:
+        if study.identities is None:
             return study.roster.index(self.name) if self.name in study.roster else None
-        return identities.index(self.public) if self.public in identities else None
+        return study.identities.index(self.public) if self.public in study.identities else None
 
     def absence(self, study: Study) -> str:
         """Say that this client is not in a study."""
-        if identities_of(study) is None:
+        if not study.signed:
             return f"{self.name} is not in the roster"
         if self.identity is None:
             return "the study names identities, and the configuration names no key"
@@ -252,19 +251,6 @@ def read_config(path: Path) -> Config:
         return config
     except InputError as error:
         raise error.at(path) from None
-
-
-def identities_of(study: Study) -> tuple[str, ...] | None:
-    """Return the public lines of a study's clients, if it names any.
-
-    Examples
-    --------
-    >>> from fedrank import Borda
-    >>> identities_of(Study(Borda(n=2, clients=3))) is None
-    True
-    """
-    found: tuple[str, ...] | None = getattr(study, "identities", None)
-    return found
 
 
 def identity_folder(fingerprint: str) -> Path:

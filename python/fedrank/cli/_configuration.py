@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fedrank.agent.policy import Policy, as_toml, identities_of, quoted
+from fedrank.agent.policy import Policy, as_toml, quoted
 from fedrank.protocol.study import Study
 
 
@@ -20,7 +20,7 @@ def configuration(
     >>> print(configuration(study, "east", Path("/srv/r.csv"), None, {}).splitlines()[2])
     name = "east"
     """
-    policy = Policy((study.digest,), allow_unsigned=identities_of(study) is None)
+    policy = Policy((study.digest,), allow_unsigned=not study.signed)
     own = "" if key is None else KEY.format(key=quoted(str(key.resolve())))
     text = TEMPLATE.format(
         name=quoted(name),

@@ -19,8 +19,8 @@ from fedrank._random import stream_rng
 from fedrank._validation import few
 from fedrank.agent.agent import objection
 from fedrank.agent.ledger import CLOSED, PRIVATE
-from fedrank.agent.policy import identities_of, identity_folder
-from fedrank.agent.store import Store, fingerprint, is_unused
+from fedrank.agent.policy import identity_folder
+from fedrank.agent.store import Store, is_unused
 from fedrank.cli import _output as output
 from fedrank.cli._configuration import configuration
 from fedrank.cli._reading import Reading, check_file, reads_files
@@ -115,7 +115,7 @@ def name_in(study: Study, name: str | None, key: Path | None) -> str:
     InputError
         If it is not there, or what is needed to find it is missing.
     """
-    identities = identities_of(study)
+    identities = study.identities
     if identities is None:
         if name is not None and name in study.roster:
             return name
@@ -168,9 +168,8 @@ def show_study(study: Study) -> None:
     output.say(f"{study.method!r}; threshold {study.threshold}")
     names = [] if study.items is None else study.items
     output.say(f"{study.method.n} items: {few(names)}" if names else f"{study.method.n} items")
-    identities = identities_of(study) or [None] * len(study.roster)
-    for name, line in zip(study.roster, identities, strict=True):
-        output.say(f"  {name}: {'no identity' if line is None else fingerprint(line)}")
+    for name, shown in zip(study.roster, study.fingerprints or study.roster, strict=True):
+        output.say(f"{name}: {shown if study.signed else 'no identity'}")
 
 
 @app.command()
