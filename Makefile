@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 # What the extension is built from: rebuilt only when one of these changes.
 SOURCES := $(shell find rust python -name '*.rs' -o -name '*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
-FUZZ := cargo test --release --package fedrank-core --test secagg --
+FUZZ := cargo test --release --package fedrank-core --test secagg --test envelope --
 INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
 
 # One worker per core and one more, since some tests mostly wait; the tests of a file stay together,
@@ -52,7 +52,7 @@ bench: .venv/bench ## measure ratios against peers; writes benches/README.md
 	$(BIN)/python -m benches.peers
 
 slow: .venv/built ## run the tests that take too long for CI: fuzzing, large n, real data
-	FEDRANK_FUZZ_CASES=1000000 $(FUZZ) any_bytes changed_requests changed_states changed_server_states
+	FEDRANK_FUZZ_CASES=1000000 $(FUZZ) any_bytes changed_requests changed_states changed_server_states envelope
 	FEDRANK_FUZZ_CASES=20000 $(FUZZ) a_tampering_client random_schedules
 	$(BIN)/pytest --nodes --stores --browser -m slow tests
 

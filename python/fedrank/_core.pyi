@@ -7,24 +7,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "COORDINATOR",
+    "ENVELOPE_OVERHEAD",
     "KEMENY_EXACT_MOST",
     "KEMENY_EXACT_UPTO",
     "KEMENY_KICKS",
     "MIN_SURVIVORS",
+    "SIGNED_STEPS",
     "STEPS",
     "VERSION",
     "Consensus",
+    "EnvelopeHeader",
     "Fault",
     "Fit",
+    "Identity",
     "KendallTotal",
     "MessageSizes",
+    "PublicIdentity",
     "Scheme",
+    "SecaggBegin",
     "SecaggClient",
     "SecaggServer",
     "Segment",
     "aggregate",
     "decay",
     "default_threshold",
+    "envelope_header",
+    "envelope_open",
+    "envelope_seal",
     "find_fault",
     "footrule_distance",
     "from_scores",
@@ -68,6 +78,9 @@ KEMENY_KICKS: int
 
 MIN_SURVIVORS: int
 STEPS: tuple[str, str, str, str]
+SIGNED_STEPS: tuple[str, str, str, str, str]
+COORDINATOR: int
+ENVELOPE_OVERHEAD: int
 
 @final
 class Fault:
@@ -247,9 +260,11 @@ class MessageSizes:
     @property
     def mask(self) -> int: ...
     @property
+    def confirm(self) -> int: ...
+    @property
     def unmask(self) -> int: ...
 
-def message_sizes(clients: int, message_bits: int) -> MessageSizes: ...
+def message_sizes(clients: int, message_bits: int, signed: bool) -> MessageSizes: ...
 def sender_of(message: bytes) -> int: ...
 def survivors_of(message: bytes) -> list[int]: ...
 def default_threshold(clients: int) -> int: ...
@@ -283,29 +298,136 @@ class PublicIdentity:
     def keys(self) -> tuple[bytes, bytes]: ...
 
 @final
+class SecaggBegin:
+    def __new__(
+        cls,
+        study: bytes,
+        run: int,
+        round: int,
+        nonce: bytes,
+        stage: str,
+        order: Sequence[int],
+        previous: bytes,
+        survivors: Sequence[int],
+        confirmations: Sequence[tuple[int, bytes]],
+    ) -> SecaggBegin: ...
+    @staticmethod
+    def open(message: bytes, recipient: int) -> SecaggBegin: ...
+    def to_bytes(self, recipient: int) -> bytes: ...
+    def session(self) -> bytes: ...
+    def round_digest(self) -> bytes: ...
+    @property
+    def study(self) -> bytes: ...
+    @property
+    def run(self) -> int: ...
+    @property
+    def round(self) -> int: ...
+    @property
+    def nonce(self) -> bytes: ...
+    @property
+    def stage(self) -> str: ...
+    @property
+    def order(self) -> list[int]: ...
+    @property
+    def previous(self) -> bytes: ...
+    @property
+    def survivors(self) -> list[int]: ...
+    @property
+    def confirmations(self) -> list[tuple[int, bytes]]: ...
+
+@final
+class EnvelopeHeader:
+    @property
+    def direction(self) -> int: ...
+    @property
+    def round_digest(self) -> bytes: ...
+    @property
+    def session(self) -> bytes: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def sender(self) -> int: ...
+    @property
+    def recipient(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+def envelope_seal(
+    identity: Identity,
+    recipient_line: str,
+    direction: int,
+    round_digest: bytes,
+    session: bytes,
+    step: int,
+    sender: int,
+    recipient: int,
+    body: bytes,
+) -> bytes: ...
+def envelope_open(
+    identity: Identity, sender_line: str, blob: bytes
+) -> tuple[EnvelopeHeader, bytes]: ...
+def envelope_header(blob: bytes) -> EnvelopeHeader: ...
+
+@final
 class SecaggClient:
     def __new__(
-        cls, digest: bytes, clients: int, threshold: int, round: int, scheme: Scheme, me: int
+        cls,
+        digest: bytes,
+        clients: int,
+        threshold: int,
+        round: int,
+        scheme: Scheme,
+        identities: Sequence[str],
+        me: int,
+        session: bytes,
     ) -> SecaggClient: ...
     @staticmethod
     def resume(
-        digest: bytes, clients: int, threshold: int, round: int, scheme: Scheme, state: bytes
+        digest: bytes,
+        clients: int,
+        threshold: int,
+        round: int,
+        scheme: Scheme,
+        identities: Sequence[str],
+        state: bytes,
     ) -> SecaggClient: ...
+    def session(self) -> bytes: ...
     def state(self) -> bytes: ...
     def advertise(self) -> bytes: ...
-    def share(self, request: bytes) -> bytes: ...
+    def share(self, request: bytes, signer: Identity | None = None) -> bytes: ...
     def mask(self, request: bytes, input: NDArray[np.uint64]) -> bytes: ...
+    def confirm(self, request: bytes, signer: Identity) -> bytes: ...
+    def check_confirmed(
+        self, survivors: Sequence[int], confirmations: Sequence[tuple[int, bytes]]
+    ) -> None: ...
     def unmask(self, request: bytes) -> bytes: ...
 
 @final
 class SecaggServer:
     def __new__(
-        cls, digest: bytes, clients: int, threshold: int, round: int, scheme: Scheme
+        cls,
+        digest: bytes,
+        clients: int,
+        threshold: int,
+        round: int,
+        scheme: Scheme,
+        identities: Sequence[str],
+        run: int,
     ) -> SecaggServer: ...
     @staticmethod
     def resume(
-        digest: bytes, clients: int, threshold: int, round: int, scheme: Scheme, state: bytes
+        digest: bytes,
+        clients: int,
+        threshold: int,
+        round: int,
+        scheme: Scheme,
+        identities: Sequence[str],
+        state: bytes,
     ) -> SecaggServer: ...
+    def run(self) -> int: ...
+    def nonce(self) -> bytes: ...
+    def session(self) -> bytes: ...
+    def confirmations(self) -> list[tuple[int, bytes]]: ...
     def state(self) -> bytes: ...
     def receive(self, sender: int, message: bytes) -> None: ...
     def close_step(self) -> dict[int, bytes]: ...

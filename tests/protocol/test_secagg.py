@@ -338,4 +338,5 @@ def test_a_roster_of_one_is_refused():
 
 def test_the_golden_session_is_what_a_second_implementation_computes(tmp_path):
     secagg.main(tmp_path)
-    assert (tmp_path / "secagg.json").read_text() == (VECTORS / "secagg.json").read_text()
+    for name in ("secagg.json", "envelope.json", "identity.json"):
+        assert (tmp_path / name).read_text() == (VECTORS / name).read_text()

@@ -13,17 +13,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fedrank._core import SecaggBegin
 from fedrank._random import RNG, round_rng, seed_bytes
 from fedrank._validation import as_bool, plural, whole
 from fedrank.exceptions import InputError, ProtocolError, Remedy, RunFailedError
 from fedrank.protocol.clients import client_ids
 from fedrank.protocol.course import Course
+from fedrank.protocol.envelope import envelopes
+from fedrank.protocol.identity import Identity
 from fedrank.protocol.plain import PlainServer
 from fedrank.protocol.record import Begin, Record
 from fedrank.protocol.result import FederatedConsensus, RoundResult
 from fedrank.protocol.running import Running
 from fedrank.protocol.saved import Saved
-from fedrank.protocol.secagg import MIN_SURVIVORS, STEPS, Server
+from fedrank.protocol.secagg import MIN_SURVIVORS, Server
 from fedrank.protocol.study import Study
 from fedrank.transport.base import Lost, Step, Transport
 
@@ -39,6 +42,7 @@ def conduct(
     study: Study,
     transport: Transport,
     *,
+    identity: Identity | None = None,
     secure: bool = True,
     min_survivors: int = MIN_SURVIVORS,
     rng: RNG = None,
@@ -53,6 +57,9 @@ def conduct(
         What all parties agree on.
     transport : Transport
         Carries the bytes.
+    identity : Identity, optional
+        The coordinator's private keys, if the study names identities. Every message is then sealed
+        for its recipient and signed, and the transport carries envelopes.
     secure : bool
         Whether the messages are masked. False sums them in the clear, for experiments.
     min_survivors : int
@@ -95,7 +102,7 @@ def conduct(
             "is for secure runs only", parameter="save", remedy="leave it out, or pass secure=True"
         )
     number = secrets.randbits(63) if run is None else run
-    driver = Driver(study, transport, secure, min_survivors, seed_bytes(rng), number)
+    driver = Driver(study, transport, secure, min_survivors, seed_bytes(rng), number, identity)
     if save is None:
         return driver.conduct()
     with Saved(Path(save)) as saved:
@@ -119,6 +126,7 @@ class Driver:
         min_survivors: int,
         seed: bytes,
         run: int,
+        identity: Identity | None = None,
     ) -> None:
         if not isinstance(study, Study):
             raise InputError(
@@ -144,6 +152,8 @@ class Driver:
         self.lost: dict[int, tuple[int, str, str]] = {}  # round, step and reason, by client
         self.note: str | None = None
         self.saved: Saved | None = None
+        self.confirmations: list[tuple[int, bytes]] = []  # of the survivors of the last round
+        self.envelopes = envelopes(study, None, identity) if self.secure else None
 
     def conduct(self) -> FederatedConsensus:
         """Run the rounds that are left, and sum them up."""
@@ -166,22 +176,35 @@ class Driver:
         round = self.record.begin(self.study, number, begin)
         clients = len(self.study.roster)
         asked = range(clients) if self.record.survivors is None else self.record.survivors
+        server = Server(round, self.run) if self.secure else PlainServer(round)
+        message = SecaggBegin(
+            study=bytes.fromhex(self.study.digest),
+            run=self.run,
+            round=number,
+            nonce=server.nonce,
+            stage=stage,
+            order=list(begin.order),
+            previous=bytes.fromhex(round.previous),
+            survivors=list(self.record.survivors or ()),
+            confirmations=self.confirmations,
+        )
         return Running(
             round=round,
-            server=Server(round) if self.secure else PlainServer(round),
-            requests=dict.fromkeys(asked, begin.to_bytes()),
+            server=server,
+            requests={client: message.to_bytes(client) for client in asked},
             up=np.zeros(clients, dtype=np.int64),
             down=np.zeros(clients, dtype=np.int64),
         )
 
     def finish(self, running: Running) -> None:
         """Run the steps that are left of a round, and decode its sum."""
-        while running.step < len(STEPS):
-            self.take_step(running, STEPS[running.step])
+        while running.step < len(running.steps):
+            self.take_step(running, running.steps[running.step])
             running.step += 1
             self.keep()
         total, survivors = running.server.result()
         self.record.open(running.round.number, survivors)
+        self.confirmations = running.server.confirmations
         with running.timed("decode"):
             self.decode(running.round.number, total, len(survivors))
         self.totals.append(total)
@@ -190,16 +213,18 @@ class Driver:
     def take_step(self, running: Running, name: str) -> None:
         """Ask all clients that are left, hand their replies to the server, and close the step."""
         number = running.round.number
-        if name == "unmask":
+        if name == running.opening:
             self.check_survivors(number, running.survivors())
+        with running.timed("server " + name):
+            outgoing = self.seal(running, name)
         try:
             with running.timed(name):
-                replies = self.transport.exchange(Step(self.run, number, name), running.requests)
+                replies = self.transport.exchange(Step(self.run, number, name), outgoing)
         except ProtocolError as error:  # of the transport's own: no verdict on this round
             raise RunFailedError(f"the transport failed at {name}: {error}", error.code) from error
-        check_replies(replies, running.requests)
+        check_replies(replies, outgoing)
         with running.timed("server " + name):
-            for client, request in running.requests.items():
+            for client, request in outgoing.items():
                 running.down[client] += len(request)
                 reply = replies.get(client, Lost("no reply in time"))
                 if isinstance(reply, Lost):
@@ -207,10 +232,31 @@ class Driver:
                     continue
                 running.up[client] += len(reply)
                 try:
-                    running.server.receive(client, bytes(reply))
-                except ProtocolError as error:  # its fault is in the server's list
+                    running.server.receive(client, self.open(running, name, client, bytes(reply)))
+                except ProtocolError as error:  # a fault of the client is in the server's list
                     self.lost.setdefault(client, (number, name, error.code))
             running.requests = running.server.close_step()
+
+    def seal(self, running: Running, name: str) -> Mapping[int, bytes]:
+        """Put a step's requests into envelopes, if the study has identities."""
+        if self.envelopes is None:
+            return running.requests
+        place = name, bytes.fromhex(running.round.digest), running.server.session
+        return {
+            client: self.envelopes.seal(request, *place, client=client)
+            for client, request in running.requests.items()
+        }
+
+    def open(self, running: Running, name: str, client: int, reply: bytes) -> bytes:
+        """Take a reply out of its envelope, if the study has identities.
+
+        An envelope that does not open is not held against the client: whoever carried it may have
+        changed it.
+        """
+        if self.envelopes is None:
+            return reply
+        digest, session = bytes.fromhex(running.round.digest), running.server.session
+        return self.envelopes.open(reply, name, digest, session, client=client)
 
     def check_survivors(self, number: int, survivors: list[int]) -> None:
         """Refuse to open a sum over other clients than before, or over too few.
@@ -263,7 +309,7 @@ class Driver:
     def describe_lost(self) -> str:
         """Say who was lost, at which step of the first round, and why."""
         text = ""
-        for step in STEPS:
+        for step in self.study.steps:
             names = [
                 f"{self.study.roster[client]} ({why})"
                 for client, (number, at, why) in sorted(self.lost.items())
@@ -284,6 +330,7 @@ class Driver:
             rounds=list(zip(self.rounds, self.totals, strict=True)),
             running=self.running,
             lost=self.lost,
+            confirmations=self.confirmations,
         )
 
     def load(self, saved: Saved) -> None:
@@ -293,6 +340,7 @@ class Driver:
             return
         self.run, self.seed, self.record = state.run, state.seed, state.record
         self.lost, self.running = state.lost, state.running
+        self.confirmations = state.confirmations
         for result, total in state.rounds:
             self.decode(result.round.number, total, len(result.survivors))
             self.rounds.append(result)

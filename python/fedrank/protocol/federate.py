@@ -9,14 +9,17 @@ from numpy.typing import ArrayLike
 
 from fedrank._progress import Progress, show
 from fedrank._random import RNG, seed_bytes
-from fedrank._validation import as_bool, as_list, few, plural, whole
+from fedrank._validation import as_bool, as_list, plural
 from fedrank.exceptions import InputError, Remedy
 from fedrank.protocol.clients import Client, client_ids
 from fedrank.protocol.driver import Driver
+from fedrank.protocol.dropouts import check_dropouts, never_dropped
+from fedrank.protocol.identity import Identity
 from fedrank.protocol.meter import Meter
 from fedrank.protocol.methods import START_LEVELS, Kemeny, Method, bound_of, check_method
 from fedrank.protocol.result import FederatedConsensus
-from fedrank.protocol.secagg import MIN_SURVIVORS, STEPS
+from fedrank.protocol.roster import as_names
+from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
 from fedrank.rankings.combine import align_all, source_of
 from fedrank.rankings.complete import Rankings
@@ -34,6 +37,7 @@ def federate(
     method: Method | str = "borda",
     *,
     secure: bool = True,
+    identities: bool = False,
     threshold: int | None = None,
     dropouts: Mapping[Any, str | tuple[int, str]] | Iterable[Client] = (),
     rng: RNG = None,
@@ -64,6 +68,10 @@ def federate(
     secure : bool
         Whether to mask the messages. False sums them in the clear, for experiments: the
         consensus is the same, bit for bit.
+    identities : bool
+        Whether to make identities for all parties, and to use them as between machines: messages
+        are signed and sealed, and clients confirm the survivors before a sum is opened. The
+        consensus is the same.
     threshold : int, optional
         How many clients must stay to the end; ``2L//3 + 1`` by default. In the clear there is
         none: the messages of all clients that are left are summed.
@@ -144,7 +152,16 @@ def federate(
         data = [as_partial(each) for each in data]
         options = partial_options(method, fit_phi, options, ids_of(roster, given)[partial])
     chosen = as_method(method, data, options, fit_phi)
-    study = Study(chosen, data[0].item_labels, roster, threshold, fit_phi=fit_phi)
+    keys = [Identity.generate() for _ in data] if as_bool("identities", identities) else None
+    coordinator = None if keys is None else Identity.generate()
+    study = Study(
+        chosen,
+        data[0].item_labels,
+        roster if keys is None else dict(zip(as_names(roster, len(data)), keys, strict=True)),
+        threshold,
+        coordinator,
+        fit_phi=fit_phi,
+    )
     check_samples(data, study)
     if secure and len(data) == 1:
         raise InputError(
@@ -156,8 +173,9 @@ def federate(
     with show(as_bool("progress", progress)), Progress("federate") as bar:
         sizes = [len(each) for each in data]
         meter = Meter(study, sizes, secure, bar) if bar.drawing else None
-        transport = InProcess(study, data, seed, secure, lost, meter)
-        result = Driver(study, transport, secure, min_survivors, seed, run=0).conduct()
+        transport = InProcess(study, data, seed, secure, lost, meter, keys)
+        driver = Driver(study, transport, secure, min_survivors, seed, 0, coordinator)
+        result = driver.conduct()
     note = "; ".join(filter(None, [result.note, never_dropped(lost, result)])) or None
     differ = len({str(each) for each in sources}) > 1
     opened = {each.round.number for each in result.rounds if each.survivors}
@@ -387,62 +405,3 @@ def check_clients(data: Sequence[Each], names: Sequence[str] | None = None) -> l
         if len(rankings) == 0:
             raise InputError("there are no rankings", client=client, remedy="leave the client out")
     return align_all(clients)
-
-
-def check_dropouts(
-    dropouts: Mapping[Any, str | tuple[int, str]] | Iterable[Client], study: Study
-) -> dict[int, tuple[int, str]]:
-    """Say for every client that vanishes in which round, and at which step, it does."""
-    clients = client_ids(study)
-    numbers = {client: number for number, client in enumerate(clients)}
-    numbers |= {name: number for number, name in enumerate(study.roster)}
-    method = study.method
-    last = (method.most_rounds if isinstance(method, Kemeny) else 0) + study.fit_phi
-    if isinstance(dropouts, str):
-        problem, remedy = f"must be a list of clients, not {dropouts!r}", f"pass [{dropouts!r}]"
-        raise InputError(problem, parameter="dropouts", value=dropouts, remedy=remedy)
-    if isinstance(dropouts, Mapping):
-        lost = dict(dropouts)
-    else:
-        lost = dict.fromkeys(as_list(dropouts, "dropouts"), "mask")
-    checked = {}
-    for client, when in lost.items():
-        if isinstance(client, bool) or client not in numbers:
-            raise InputError(
-                f"dropout {client!r} is not a client: the clients are {few(clients)}",
-                value=client,
-            )
-        round, step = when if isinstance(when, tuple) and len(when) == 2 else (0, when)
-        if step not in STEPS[1:]:
-            raise InputError(
-                f"the step of a dropout must be one of {', '.join(STEPS[1:])}, not {step!r}",
-                value=step,
-                client=client,
-            )
-        if whole("round", round, least=0) > last:
-            raise InputError(
-                f"it cannot drop out of round {round}: the rounds of this study are "
-                f"{few(range(last + 1))}",
-                value=round,
-                client=client,
-            )
-        checked[numbers[client]] = (int(round), str(step))
-    return dict(sorted(checked.items()))
-
-
-def never_dropped(lost: Mapping[int, tuple[int, str]], result: FederatedConsensus) -> str | None:
-    """Name the clients that were to vanish in a round that was never run.
-
-    Examples
-    --------
-    >>> votes = [[[0, 1, 2]]] * 4
-    >>> federate(votes, "kemeny", rounds=5, rng=0, dropouts={3: (5, "mask")}).note
-    'client 3 did not drop out of round 5: only 2 rounds were run'
-    """
-    run = len(result.rounds)
-    names = [
-        f"client {result.clients[client]!r} did not drop out of round {round}"
-        for client, (round, _) in lost.items()
-        if round >= run
-    ]
-    return f"{', '.join(names)}: only {plural(run, 'round')} were run" if names else None

@@ -28,6 +28,8 @@ class PlainServer:
 
     def __init__(self, round: Round) -> None:
         self.round = round
+        self.nonce = self.session = bytes(32)  # there are no keys that they could separate
+        self.confirmations: list[tuple[int, bytes]] = []
         self.faults: list[tuple[int, str]] = []
         self._step = 0
         self._heard: set[int] = set()

@@ -8,58 +8,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fedrank._core import SecaggBegin
 from fedrank._json import canonical, read_json
 from fedrank.exceptions import InputError, ProtocolError
 from fedrank.protocol.methods import DISPERSION, START
+from fedrank.protocol.secagg import Client
 from fedrank.protocol.study import Round, Study
-
-HEAD_BYTES, ITEM_BYTES = 64, 12  # an announcement is not longer than these make it
 
 
 @dataclass(frozen=True)
 class Begin:
-    """What opens a round: its stage, and the order announced for it.
+    """What is announced of a round: its stage, and the order that it goes around.
 
     Examples
     --------
-    >>> Begin.from_bytes(Begin("refine", (1, 0)).to_bytes(), items=2).order
+    >>> Begin.from_fields({"stage": "refine", "order": [1, 0]}).order
     (1, 0)
     """
 
     stage: str = START
     order: tuple[int, ...] = ()
-
-    def to_bytes(self) -> bytes:
-        """Write the request of the first step; the first round announces nothing."""
-        if self.stage == START:
-            return b""
-        return canonical({"stage": self.stage, "order": self.order}).encode()
-
-    @classmethod
-    def from_bytes(cls, request: bytes, items: int) -> "Begin":
-        """Read what `to_bytes` wrote for so many items.
-
-        Raises
-        ------
-        ProtocolError
-            If it is something else, or longer than an order of so many items can be.
-        """
-        if request == b"":
-            return cls()
-        most = HEAD_BYTES + ITEM_BYTES * items
-        if len(request) > most:
-            raise ProtocolError(
-                f"the announcement has {len(request)} bytes, more than {most}", "malformed"
-            )
-        try:
-            begin = cls.from_fields(read_json(request.decode(), "announcement"))
-            if begin.stage == START:
-                raise InputError(
-                    "the first round must be announced by an empty request", value=begin.stage
-                )
-        except ValueError as error:
-            raise ProtocolError(f"the announcement cannot be read: {error}", "malformed") from None
-        return begin
 
     @classmethod
     def from_fields(cls, fields: Any) -> "Begin":
@@ -76,6 +44,24 @@ class Begin:
         if not all(type(item) is int for item in order):
             raise InputError("an announced order must be a list of item numbers", value=order)
         return cls(stage, tuple(order))
+
+
+def opening(request: bytes, me: int, run: int, round: int) -> SecaggBegin:
+    """Read the request that opens a round, as client ``me``.
+
+    Raises
+    ------
+    ProtocolError
+        If it is not one, or of another client, run or round than the transport says.
+    """
+    begin = SecaggBegin.open(request, me)
+    if (begin.run, begin.round) != (run, round):
+        raise ProtocolError(
+            f"the request opens round {begin.round} of run {begin.run}, not round {round} of run "
+            f"{run}",
+            "foreign",
+        )
+    return begin
 
 
 class Record:
@@ -137,6 +123,47 @@ class Record:
         except ProtocolError:
             self.begins.pop()
             raise
+
+    def take(self, study: Study, begin: SecaggBegin) -> Round:
+        """Begin the round that a server's message opens, as a client does.
+
+        Raises
+        ------
+        ProtocolError
+            If the message is of another study, or the round is not the one that follows from what
+            this client saw itself.
+        """
+        if begin.study != bytes.fromhex(study.digest):
+            raise ProtocolError("the round belongs to another study", "foreign")
+        round = self.begin(study, begin.round, Begin(begin.stage, tuple(begin.order)))
+        if begin.round_digest().hex() != round.digest:
+            raise ProtocolError(
+                f"round {begin.round} follows other rounds or survivors than this client saw",
+                "foreign",
+            )
+        return round
+
+    def missed(self, begin: SecaggBegin) -> bool:
+        """Tell whether this client missed the end of the round before, which others confirmed."""
+        return begin.round == self.opened + 1 and bool(begin.confirmations)
+
+    def catch_up(self, begin: SecaggBegin, before: Client) -> None:
+        """Note that the round before was opened, as the other survivors' signatures show.
+
+        Parameters
+        ----------
+        begin : SecaggBegin
+            What opens the next round; it carries the signatures.
+        before : Client
+            This client in the round before.
+
+        Raises
+        ------
+        ProtocolError
+            If fewer than the threshold confirmed these survivors, or this client is not one.
+        """
+        before.check_confirmed(begin.survivors, begin.confirmations)
+        self.open(begin.round - 1, begin.survivors)
 
     def round(self, study: Study, number: int) -> Round:
         """Derive a round that was begun.

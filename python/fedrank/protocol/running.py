@@ -12,7 +12,7 @@ from fedrank import _core
 from fedrank.exceptions import ProtocolError
 from fedrank.protocol.plain import PlainServer
 from fedrank.protocol.result import RoundResult
-from fedrank.protocol.secagg import Server
+from fedrank.protocol.secagg import STEPS, Server
 from fedrank.protocol.study import Round
 
 
@@ -28,6 +28,16 @@ class Running:
     step: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The steps of the round, in turn."""
+        return self.round.steps if isinstance(self.server, Server) else STEPS
+
+    @property
+    def opening(self) -> str:
+        """The step whose requests name the survivors: what clients agree to there is final."""
+        return self.steps[self.steps.index("mask") + 1]
+
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
         """Add the time spent inside the block to `seconds`, under this name."""
@@ -38,7 +48,7 @@ class Running:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
     def survivors(self) -> list[int]:
-        """Return the clients that the requests of the last step are about to open a sum over.
+        """Return the clients that the present requests are about to open a sum over.
 
         Raises
         ------

@@ -16,10 +16,10 @@ from fedrank.exceptions import InputError
 from fedrank.protocol.record import Record
 from fedrank.protocol.result import RoundResult
 from fedrank.protocol.running import Running
-from fedrank.protocol.secagg import STEPS, Server
+from fedrank.protocol.secagg import Server
 from fedrank.protocol.study import Study
 
-FORMAT = 1
+FORMAT = 2
 BEGIN_ANEW = "move it away to begin a new run"
 
 Opened: TypeAlias = tuple[RoundResult, NDArray[np.uint64]]
@@ -36,6 +36,7 @@ class State:
     rounds: list[Opened]
     running: Running | None
     lost: dict[int, tuple[int, str, str]]
+    confirmations: list[tuple[int, bytes]]
 
 
 class Saved:
@@ -70,6 +71,7 @@ class Saved:
         rounds: Sequence[Opened],
         running: Running | None,
         lost: dict[int, tuple[int, str, str]],
+        confirmations: list[tuple[int, bytes]],
     ) -> None:
         """Replace the file by this state."""
         fields = {
@@ -81,6 +83,7 @@ class Saved:
             "rounds": [costs(each) | {"total": total.tolist()} for each, total in rounds],
             "running": None if running is None else running_fields(running),
             "lost": {str(client): list(when) for client, when in lost.items()},
+            "confirmations": [[client, signature.hex()] for client, signature in confirmations],
         }
         write_whole(self.path, json.dumps(fields).encode(), mode=0o600, sync=True)
 
@@ -175,7 +178,7 @@ def read_state(study: Study, fields: dict[str, Any]) -> State:
         rounds.append((result, np.array(each["total"], dtype=np.uint64)))
     running = fields["running"]
     if running is not None:
-        if type(running["step"]) is not int or not 0 <= running["step"] <= len(STEPS):
+        if type(running["step"]) is not int or not 0 <= running["step"] <= len(study.steps):
             raise InputError(f"there is no step {running['step']!r}", value=running["step"])
         round = record.round(study, len(rounds))
         requests = running["requests"].items()
@@ -195,6 +198,7 @@ def read_state(study: Study, fields: dict[str, Any]) -> State:
         rounds=rounds,
         running=running,
         lost={int(c): (number, step, why) for c, (number, step, why) in fields["lost"].items()},
+        confirmations=[(client, bytes.fromhex(each)) for client, each in fields["confirmations"]],
     )
 
 

@@ -2,13 +2,16 @@
 
 Two state machines, bytes in and bytes out, that know nothing of rankings or networks. In every
 round, each client calls `Client.advertise`, `Client.share`, `Client.mask` and `Client.unmask` in
-turn, each on what the server's `Server.close_step` made for it. ``docs/protocol.md`` says what is
-in the messages and who learns what. All secrets come from the operating system.
+turn, each on what the server's `Server.close_step` made for it. If the clients have identities,
+`Client.confirm` comes before `Client.unmask`. ``docs/protocol.md`` says what is in the messages
+and who learns what. All secrets come from the operating system.
 
 The driver (`fedrank.conduct`) opens each round over one set of survivors only, and over at least
 `MIN_SURVIVORS` of them; the agent checks the same again. If you use these classes without the
 driver and without an agent, then your code must check both.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,20 +19,32 @@ from numpy.typing import ArrayLike, NDArray
 from fedrank import _core
 from fedrank._validation import whole
 from fedrank.exceptions import InputError, ProtocolError
-from fedrank.protocol import roster
+from fedrank.protocol.identity import Identity
 from fedrank.protocol.study import Round
 from fedrank.schemes.base import as_message
 
-__all__ = ["MIN_SURVIVORS", "SIGNED_STEPS", "STEPS", "Client", "ProtocolError", "Server"]
+__all__ = [
+    "MIN_SURVIVORS",
+    "SIGNED_STEPS",
+    "STEPS",
+    "Begin",
+    "Client",
+    "ProtocolError",
+    "Server",
+]
 
-STEPS: tuple[str, ...] = roster.STEPS
+STEPS: tuple[str, ...] = _core.STEPS
 """The steps of a round without identities, in turn."""
 
-SIGNED_STEPS: tuple[str, ...] = roster.SIGNED_STEPS
+SIGNED_STEPS: tuple[str, ...] = _core.SIGNED_STEPS
 """The steps of a round with identities, in turn."""
 
 MIN_SURVIVORS: int = _core.MIN_SURVIVORS
 """Fewest clients whose sum may be opened: a sum over two shows each the other's message."""
+
+Begin = _core.SecaggBegin
+"""What a server opens a round with. ``Begin.open(message, me)`` reads it, and refuses with a
+`ProtocolError` what it does not describe truly; ``begin.session()`` is the session of a client."""
 
 
 class Client:
@@ -44,12 +59,17 @@ class Client:
         What is asked for: ``study.round(0)``, or a later round.
     me : int
         This client's index in the roster.
+    session : bytes
+        The session, from what the server opened the round with; see `Begin`.
+    identity : Identity, optional
+        This client's identity, if the clients of the round have one.
 
     Examples
     --------
     >>> from fedrank import Borda, Study
     >>> round = Study(Borda(n=2, clients=2)).round(0)
-    >>> clients, server = [Client(round, 0), Client(round, 1)], Server(round)
+    >>> server = Server(round)
+    >>> clients = [Client(round, me, server.session) for me in range(2)]
     >>> for me, client in enumerate(clients):
     ...     server.receive(me, client.advertise())
     >>> for me, keys in server.close_step().items():
@@ -64,11 +84,19 @@ class Client:
     (array([2, 0], dtype=uint64), [0, 1])
     """
 
-    __slots__ = ("_client", "round")
+    __slots__ = ("_client", "_signer", "round")
 
-    def __init__(self, round: Round, me: int) -> None:
+    def __init__(
+        self, round: Round, me: int, session: bytes, identity: Identity | None = None
+    ) -> None:
         self.round = round
-        self._client = _core.SecaggClient(*parameters(round), whole("me", me, least=0))
+        self._signer = signer(identity)
+        self._client = _core.SecaggClient(*parameters(round), whole("me", me, least=0), session)
+
+    @property
+    def session(self) -> bytes:
+        """The session: a hash of the round, the server's nonce and the run."""
+        return self._client.session()
 
     def advertise(self) -> bytes:
         """Step 1: this client's public keys."""
@@ -76,15 +104,42 @@ class Client:
 
     def share(self, keys: bytes) -> bytes:
         """Step 2: shares of this client's secrets, for every client whose keys are given."""
-        return self._client.share(keys)
+        return self._client.share(keys, self._signer)
 
     def mask(self, shares: bytes, message: ArrayLike) -> bytes:
         """Step 3: the message, masked."""
         return self._client.mask(shares, as_message(message))
 
-    def unmask(self, survivors: bytes) -> bytes:
-        """Step 4: one share for every client, of one of its two secrets."""
-        return self._client.unmask(survivors)
+    def confirm(self, survivors: bytes) -> bytes:
+        """Step 4 with identities: a signature over who shared and who survived.
+
+        One list of survivors is confirmed; another is refused.
+        """
+        if self._signer is None:
+            raise ProtocolError("this client cannot sign: it has no identity", "signer")
+        return self._client.confirm(survivors, self._signer)
+
+    def unmask(self, request: bytes) -> bytes:
+        """The last step: one share for every client, of one of its two secrets.
+
+        With identities the request is what clients confirmed; otherwise, the survivors.
+        """
+        return self._client.unmask(request)
+
+    def check_confirmed(
+        self, survivors: Sequence[int], confirmations: Sequence[tuple[int, bytes]]
+    ) -> None:
+        """Check that clients confirmed the survivors of this round; for those that missed it.
+
+        A survivor that was not asked to `confirm` may take part in the next round if this
+        succeeds. It changes nothing.
+
+        Raises
+        ------
+        ProtocolError
+            Unless as many survivors as the threshold signed what this client saw, too.
+        """
+        self._client.check_confirmed(list(survivors), list(confirmations))
 
     def state(self) -> bytes:
         """Everything that another process needs to go on.
@@ -97,15 +152,15 @@ class Client:
         --------
         >>> from fedrank import Borda, Study
         >>> round = Study(Borda(n=2, clients=2)).round(0)
-        >>> client = Client(round, me=0)
+        >>> client = Client(round, 0, Server(round).session)
         >>> Client.resume(round, client.state()).advertise() == client.advertise()
         True
         """
         return self._client.state()
 
     @classmethod
-    def resume(cls, round: Round, state: bytes) -> "Client":
-        """Go on from a `state`.
+    def resume(cls, round: Round, state: bytes, identity: Identity | None = None) -> "Client":
+        """Go on from a `state`, which does not hold the identity.
 
         Raises
         ------
@@ -114,6 +169,7 @@ class Client:
         """
         client = cls.__new__(cls)
         client.round = round
+        client._signer = signer(identity)
         client._client = _core.SecaggClient.resume(*parameters(round), state)
         return client
 
@@ -128,6 +184,8 @@ class Server:
     ----------
     round : Round
         What is asked for.
+    run : int
+        Number of the run. Each round of each run is a session of its own.
 
     Examples
     --------
@@ -136,9 +194,89 @@ class Server:
 
     __slots__ = ("_server", "round")
 
-    def __init__(self, round: Round) -> None:
+    def __init__(self, round: Round, run: int = 0) -> None:
         self.round = round
-        self._server = _core.SecaggServer(*parameters(round))
+        run = whole("run", run, least=0, most=2**64 - 1)
+        self._server = _core.SecaggServer(*parameters(round), run)
+
+    @property
+    def run(self) -> int:
+        """Number of the run."""
+        return self._server.run()
+
+    @property
+    def nonce(self) -> bytes:
+        """32 random bytes that make the session unlike any other."""
+        return self._server.nonce()
+
+    @property
+    def session(self) -> bytes:
+        """The session: a hash of the round, the nonce and the run."""
+        return self._server.session()
+
+    @property
+    def confirmations(self) -> list[tuple[int, bytes]]:
+        """Clients that confirmed the survivors, with their signatures, for the next round.
+
+        As many as the threshold, after the step ``confirm``; none before it, or without
+        identities.
+        """
+        return self._server.confirmations()
+
+    def begin(
+        self,
+        me: int,
+        study: str,
+        order: Sequence[int] = (),
+        previous: str | None = None,
+        survivors: Sequence[int] = (),
+        confirmations: Sequence[tuple[int, bytes]] = (),
+    ) -> bytes:
+        """Write what opens this round for client ``me``.
+
+        Parameters
+        ----------
+        me : int
+            The client's index in the roster.
+        study : str
+            The digest of the study, in hexadecimal.
+        order : sequence of int
+            The announced order; empty in round 0.
+        previous : str, optional
+            The digest of the round before, in hexadecimal; none in round 0.
+        survivors : sequence of int
+            The survivors of the round before; none in round 0.
+        confirmations : sequence of (int, bytes)
+            `Server.confirmations` of the round before; none in round 0 or without identities.
+
+        Raises
+        ------
+        ValueError
+            If these do not give the digest of this server's round.
+
+        Examples
+        --------
+        >>> from fedrank import Borda, Study
+        >>> study = Study(Borda(n=2, clients=2))
+        >>> server = Server(study.round(0), run=3)
+        >>> begin = Begin.open(server.begin(1, study.digest), 1)
+        >>> begin.run, begin.session() == server.session
+        (3, True)
+        """
+        begin = Begin(
+            bytes.fromhex(study),
+            self.run,
+            self.round.number,
+            self.nonce,
+            self.round.stage,
+            list(order),
+            bytes(32) if previous is None else bytes.fromhex(previous),
+            list(survivors),
+            list(confirmations),
+        )
+        if begin.session() != self.session:
+            raise InputError("the study, order, previous round and survivors do not give this round")
+        return begin.to_bytes(whole("me", me, least=0, most=65_534))
 
     def receive(self, sender: int, message: bytes) -> None:
         """Take a message; the sender is known from the transport.
@@ -186,7 +324,7 @@ class Server:
         >>> round = Study(Borda(n=2, clients=2)).round(0)
         >>> server = Server(round)
         >>> for me in range(2):
-        ...     server.receive(me, Client(round, me).advertise())
+        ...     server.receive(me, Client(round, me, server.session).advertise())
         >>> Server.resume(round, server.state()).close_step() == server.close_step()
         True
         """
@@ -210,7 +348,12 @@ class Server:
         return f"Server in {self.round!r}"
 
 
-def parameters(round: Round) -> tuple[bytes, int, int, int, _core.Scheme]:
+def signer(identity: Identity | None) -> _core.Identity | None:
+    """Reduce an identity to the keys that sign."""
+    return None if identity is None else identity._core
+
+
+def parameters(round: Round) -> tuple[bytes, int, int, int, _core.Scheme, tuple[str, ...]]:
     """Reduce a round to what the core must know of it."""
     if not isinstance(round, Round):
         kind = type(round).__name__  # not its value: swapped arguments may be secrets
@@ -223,4 +366,5 @@ def parameters(round: Round) -> tuple[bytes, int, int, int, _core.Scheme]:
         round.threshold,
         round.number,
         round.scheme._core_scheme,
+        round.identities,
     )

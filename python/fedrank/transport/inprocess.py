@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from fedrank import _core
 from fedrank._random import round_rng
 from fedrank.exceptions import ProtocolError
-from fedrank.protocol.record import Begin, Record
-from fedrank.protocol.secagg import STEPS, Client
+from fedrank.protocol.envelope import check_session, envelopes
+from fedrank.protocol.identity import Identity
+from fedrank.protocol.record import Record, opening
+from fedrank.protocol.secagg import Client
 from fedrank.protocol.study import Round, Study
 from fedrank.rankings.partial import AnyRankings
 from fedrank.transport.base import Lost, Step
@@ -50,6 +52,8 @@ class InProcess:
         Clients that vanish, and in which round and at which step they do.
     watch : Watch, optional
         Told how far the clients are.
+    identities : sequence of Identity, optional
+        The private keys of the clients, if the study names identities.
 
     Examples
     --------
@@ -69,9 +73,15 @@ class InProcess:
         secure: bool = True,
         dropouts: Mapping[int, tuple[int, str]] | None = None,
         watch: Watch | None = None,
+        identities: Sequence[Identity] | None = None,
     ) -> None:
         party = Party if secure else PlainParty
-        self.parties = [party(study, me, rankings, seed) for me, rankings in enumerate(data)]
+        given = identities or [None] * len(data)
+        self.parties = [
+            party(study, me, rankings, seed, identity)
+            for me, (rankings, identity) in enumerate(zip(data, given, strict=True))
+        ]
+        self.steps = study.steps
         self.dropouts = dict(dropouts or {})
         self.watch = watch
 
@@ -93,7 +103,7 @@ class InProcess:
         if client not in self.dropouts:
             return False
         round, name = self.dropouts[client]
-        return (round, STEPS.index(name)) <= (step.round, STEPS.index(step.name))
+        return (round, self.steps.index(name)) <= (step.round, self.steps.index(step.name))
 
     def ask(
         self, step: Step, clients: Sequence[int], work: Callable[[int], bytes]
@@ -132,31 +142,67 @@ class InProcess:
 class Party:
     """One client: its rankings, what it has seen of the run, and its keys in the present round."""
 
-    def __init__(self, study: Study, me: int, rankings: AnyRankings, seed: bytes) -> None:
+    def __init__(
+        self,
+        study: Study,
+        me: int,
+        rankings: AnyRankings,
+        seed: bytes,
+        identity: Identity | None = None,
+    ) -> None:
         self.study = study
         self.me = me
         self.rankings = rankings
         self.seed = seed
+        self.identity = identity
+        self.envelopes = envelopes(study, me, identity)
         self.record = Record()
         self.client: Client | None = None
         self.drawn: set[int] = set()  # rounds whose messages depend on ties broken at random
 
     def answer(self, step: Step, request: bytes) -> bytes:
-        """Answer one step."""
+        """Answer one step; in an envelope, if the study names identities."""
+        if self.envelopes is None:
+            return self.take_step(step, request)
         if step.name == "advertise":
-            round = self.record.begin(
-                self.study, step.round, Begin.from_bytes(request, self.study.method.n)
-            )
+            header, request = self.envelopes.open_begin(request)
+            reply = self.take_step(step, request)
+            client = self.present()
+            check_session(header, bytes.fromhex(client.round.digest), client.session)
+        else:
+            client = self.present()
+            place = step.name, bytes.fromhex(client.round.digest), client.session
+            reply = self.take_step(step, self.envelopes.open(request, *place))
+        return self.envelopes.seal(
+            reply, step.name, bytes.fromhex(client.round.digest), client.session
+        )
+
+    def take_step(self, step: Step, request: bytes) -> bytes:
+        """Take one step, with the client of the round."""
+        if step.name == "advertise":
+            begin = opening(request, self.me, step.run, step.round)
+            if self.record.missed(begin):
+                self.record.catch_up(begin, self.present())
+            round = self.record.take(self.study, begin)
             if self.client is None or self.client.round != round:
-                self.client = Client(round, self.me)
+                self.client = Client(round, self.me, begin.session(), self.identity)
             return self.client.advertise()
-        assert self.client is not None  # the driver begins with the first step
+        client = self.present()
         if step.name == "share":
-            return self.client.share(request)
+            return client.share(request)
         if step.name == "mask":
-            return self.client.mask(request, self.encode(self.client.round))
-        self.record.open(step.round, _core.survivors_of(request))
-        return self.client.unmask(request)
+            return client.mask(request, self.encode(client.round))
+        if step.name == "confirm":
+            self.record.open(step.round, _core.survivors_of(request))
+            return client.confirm(request)
+        if not self.study.signed:
+            self.record.open(step.round, _core.survivors_of(request))
+        return client.unmask(request)
+
+    def present(self) -> Client:
+        """Return the client of the present round."""
+        assert self.client is not None  # the driver begins with the first step
+        return self.client
 
     def encode(self, round: Round) -> NDArray[np.uint64]:
         """Encode the rankings, with ties from this client's own stream."""
@@ -173,9 +219,7 @@ class PlainParty(Party):
     def answer(self, step: Step, request: bytes) -> bytes:
         """Answer one step: only one of them carries anything."""
         if step.name == "advertise":
-            self.record.begin(
-                self.study, step.round, Begin.from_bytes(request, self.study.method.n)
-            )
+            self.record.take(self.study, opening(request, self.me, step.run, step.round))
         elif step.name == "mask":
             round = self.record.round(self.study, step.round)
             return round.scheme.pack(self.encode(round))

@@ -3,6 +3,8 @@
 use fedrank_core::mallows::Phi;
 use fedrank_core::scheme::refine::{Vote, Window};
 use fedrank_core::scheme::{Dispersion, Refine};
+use fedrank_core::secagg::Identity;
+use fedrank_core::secagg::envelope::{self, Direction, Header};
 use fedrank_core::{Interrupt, Rankings, footrule, golomb, kendall, lehmer};
 use serde_json::Value;
 
@@ -37,6 +39,12 @@ fn entries(value: &Value) -> Vec<u64> {
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes(value: &Value) -> Vec<u8> {
+    let text = value.as_str().expect("hexadecimal");
+    let byte = |i: usize| u8::from_str_radix(&text[i..i + 2], 16).expect("a byte");
+    (0..text.len()).step_by(2).map(byte).collect()
 }
 
 #[test]
@@ -104,9 +112,7 @@ fn golomb_codes() {
         } else {
             numbers(&[parameter.clone()][..].into())
         };
-        let text = case["bytes"].as_str().expect("hexadecimal");
-        let byte = |i: usize| u8::from_str_radix(&text[i..i + 2], 16).expect("a byte");
-        let bytes: Vec<u8> = (0..text.len()).step_by(2).map(byte).collect();
+        let bytes = bytes(&case["bytes"]);
         let (n, codes) = (rows[0].len(), rows.concat());
         assert_eq!(golomb::encode(&codes, n, &parameters).as_ref(), Ok(&bytes), "{case}");
         assert_eq!(golomb::decode(&bytes, rows.len(), n, &parameters), Ok(codes), "{case}");
@@ -141,9 +147,7 @@ fn expected_ranks() {
 #[test]
 fn mallows_samples() {
     for case in cases("mallows_sample") {
-        let seed = case["seed"].as_str().expect("hexadecimal");
-        let byte = |i: usize| u8::from_str_radix(&seed[2 * i..2 * i + 2], 16).expect("a byte");
-        let key = std::array::from_fn(byte);
+        let key = bytes(&case["seed"]).try_into().expect("32 bytes");
         let phi = Phi::new(case["phi"].as_f64().expect("a number")).expect("in range");
         let center = numbers(&case["center"]);
         let center = Rankings::new(&center, center.len()).expect("a ranking");
@@ -152,5 +156,31 @@ fn mallows_samples() {
         let drawn =
             phi.sample(center, rows.len(), key, Interrupt::begin()).expect("it fits into memory");
         assert_eq!(drawn, rows.concat(), "{case}");
+    }
+}
+
+#[test]
+fn envelopes() {
+    for case in cases("envelope") {
+        let identity = |name: &str| {
+            Identity::from_line(case[name].as_str().expect("a line")).expect("a private key")
+        };
+        let (sender, recipient) = (identity("sender"), identity("recipient"));
+        let key = |name: &str| bytes(&case[name]).try_into().expect("32 bytes");
+        let id = |name: &str| u16::try_from(number(&case[name])).expect("an id");
+        let header = Header {
+            direction: [Direction::ToClient, Direction::ToServer][number(&case["direction"])],
+            round_digest: key("round_digest"),
+            session: key("session"),
+            step: u8::try_from(number(&case["step"])).expect("a step"),
+            sender: id("sender_id"),
+            recipient: id("recipient_id"),
+        };
+        let (body, blob) = (bytes(&case["body"]), bytes(&case["blob"]));
+        assert_eq!(envelope::seal(&sender, recipient.public(), &header, &body), blob);
+        assert_eq!(envelope::header_of(&blob), Ok(header));
+        let (opened, text) =
+            envelope::open(&recipient, sender.public(), &blob).expect("an envelope");
+        assert_eq!((opened, &*text), (header, &body));
     }
 }

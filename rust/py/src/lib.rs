@@ -7,6 +7,7 @@
 
 mod array;
 mod consensus;
+mod envelope;
 mod error;
 mod footrule;
 mod golomb;
@@ -32,6 +33,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::consensus::{Consensus, aggregate};
+    #[pymodule_export]
+    use crate::envelope::{EnvelopeHeader, envelope_header, envelope_open, envelope_seal};
     #[pymodule_export]
     use crate::footrule::footrule_distance;
     #[pymodule_export]
@@ -64,8 +67,8 @@ mod _core {
     use crate::scheme::{Fit, Scheme, decay, paper_low_bits};
     #[pymodule_export]
     use crate::secagg::{
-        MessageSizes, SecaggClient, SecaggServer, default_threshold, message_sizes, round_digest,
-        sender_of, survivors_of,
+        MessageSizes, SecaggBegin, SecaggClient, SecaggServer, default_threshold, message_sizes,
+        round_digest, sender_of, survivors_of,
     };
     #[pymodule_export]
     use crate::simulate::simulate;
@@ -93,4 +96,17 @@ mod _core {
         let [first, second, third, fourth] = secagg::STEPS;
         (first, second, third, fourth)
     };
+
+    /// A tuple, so that Python cannot change it.
+    #[pymodule_export]
+    const SIGNED_STEPS: (&str, &str, &str, &str, &str) = {
+        let [first, second, third, fourth, fifth] = secagg::SIGNED_STEPS;
+        (first, second, third, fourth, fifth)
+    };
+
+    #[pymodule_export]
+    const COORDINATOR: u16 = secagg::envelope::COORDINATOR;
+
+    #[pymodule_export]
+    const ENVELOPE_OVERHEAD: usize = secagg::envelope::OVERHEAD;
 }

@@ -1,9 +1,11 @@
 //! The state machines of secure aggregation. Their randomness is the system's, always.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use fedrank_core::Interrupt;
-use fedrank_core::secagg::{self, Client, Params, Server};
+use fedrank_core::secagg::identity::SIGNATURE;
+use fedrank_core::secagg::{self, Begin, Client, Confirmation, Params, PublicIdentity, Server};
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -11,18 +13,139 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::{key, slice, vector};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::identity::Identity;
 use crate::interrupt::{LONG, interruptible};
 use crate::scheme::Scheme;
 
+/// `identities` are public lines in roster order; none means that nothing is signed.
 fn params(
     digest: &[u8],
     clients: usize,
     threshold: usize,
     round: u32,
     scheme: &Scheme,
+    identities: &[String],
 ) -> Result<Params> {
-    Ok(Params::new(key(digest)?, clients, Some(threshold), round, scheme.0.layout().clone())?)
+    let layout = scheme.0.layout().clone();
+    let params = Params::new(key(digest)?, clients, Some(threshold), round, layout)?;
+    if identities.is_empty() {
+        return Ok(params);
+    }
+    let identities = identities.iter().map(|line| PublicIdentity::from_line(line));
+    Ok(params.signed(identities.collect::<secagg::Result<_>>()?)?)
+}
+
+/// Ids and signatures as they come from Python.
+fn confirmations(list: Vec<(u16, Vec<u8>)>) -> Result<Vec<Confirmation>> {
+    let one = |(id, signature): (u16, Vec<u8>)| {
+        let signature = <[u8; SIGNATURE]>::try_from(signature);
+        Ok((id, signature.map_err(|_| Error::value("a signature must have 64 bytes"))?))
+    };
+    list.into_iter().map(one).collect()
+}
+
+/// Ids and signatures as Python takes them.
+fn bytes(list: &[Confirmation]) -> Vec<(u16, Cow<'_, [u8]>)> {
+    list.iter().map(|(id, signature)| (*id, Cow::Borrowed(&signature[..]))).collect()
+}
+
+/// What the server opens a round with.
+#[pyclass(frozen, eq, module = "fedrank._core")]
+#[derive(PartialEq, Eq)]
+pub(crate) struct SecaggBegin(Begin);
+
+#[pymethods]
+impl SecaggBegin {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "the fields of the message")]
+    fn new(
+        study: &[u8],
+        run: u64,
+        round: u32,
+        nonce: &[u8],
+        stage: String,
+        order: Vec<u32>,
+        previous: &[u8],
+        survivors: Vec<u16>,
+        confirmations: Vec<(u16, Vec<u8>)>,
+    ) -> Result<Self> {
+        let (study, nonce, previous) = (key(study)?, key(nonce)?, key(previous)?);
+        let confirmations = self::confirmations(confirmations)?;
+        Ok(Self(Begin {
+            study,
+            run,
+            round,
+            nonce,
+            stage,
+            order,
+            previous,
+            survivors,
+            confirmations,
+        }))
+    }
+
+    #[staticmethod]
+    fn open(message: &[u8], recipient: u16) -> Result<Self> {
+        Ok(Self(Begin::open(message, recipient)?))
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>, recipient: u16) -> Result<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.0.to_bytes(recipient)?))
+    }
+
+    fn session<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.session())
+    }
+
+    fn round_digest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.round_digest())
+    }
+
+    #[getter]
+    fn study(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.0.study)
+    }
+
+    #[getter]
+    fn run(&self) -> u64 {
+        self.0.run
+    }
+
+    #[getter]
+    fn round(&self) -> u32 {
+        self.0.round
+    }
+
+    #[getter]
+    fn nonce(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.0.nonce)
+    }
+
+    #[getter]
+    fn stage(&self) -> &str {
+        &self.0.stage
+    }
+
+    #[getter]
+    fn order(&self) -> Vec<u32> {
+        self.0.order.clone()
+    }
+
+    #[getter]
+    fn previous(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.0.previous)
+    }
+
+    #[getter]
+    fn survivors(&self) -> Vec<u16> {
+        self.0.survivors.clone()
+    }
+
+    #[getter]
+    fn confirmations(&self) -> Vec<(u16, Cow<'_, [u8]>)> {
+        bytes(&self.0.confirmations)
+    }
 }
 
 /// One client in one session.
@@ -34,16 +157,19 @@ pub(crate) struct SecaggClient(Client);
 #[pymethods]
 impl SecaggClient {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "those of Params and the client's own")]
     fn new(
         digest: &[u8],
         clients: usize,
         threshold: usize,
         round: u32,
         scheme: &Scheme,
+        identities: Vec<String>,
         me: usize,
+        session: &[u8],
     ) -> Result<Self> {
-        let params = params(digest, clients, threshold, round, scheme)?;
-        Ok(Self(Client::new(params, me, &mut UnwrapErr(SysRng))?))
+        let params = params(digest, clients, threshold, round, scheme, &identities)?;
+        Ok(Self(Client::new(params, me, key(session)?, &mut UnwrapErr(SysRng))?))
     }
 
     #[staticmethod]
@@ -53,9 +179,11 @@ impl SecaggClient {
         threshold: usize,
         round: u32,
         scheme: &Scheme,
+        identities: Vec<String>,
         state: &[u8],
     ) -> Result<Self> {
-        Ok(Self(Client::resume(params(digest, clients, threshold, round, scheme)?, state)?))
+        let params = params(digest, clients, threshold, round, scheme, &identities)?;
+        Ok(Self(Client::resume(params, state)?))
     }
 
     fn state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -66,9 +194,19 @@ impl SecaggClient {
         PyBytes::new(py, &self.0.advertise())
     }
 
-    fn share<'py>(&mut self, py: Python<'py>, request: &[u8]) -> Result<Bound<'py, PyBytes>> {
-        let token = Interrupt::begin();
-        Ok(PyBytes::new(py, &py.detach(|| self.0.share(request, token))?))
+    fn session<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.session())
+    }
+
+    #[pyo3(signature = (request, signer=None))]
+    fn share<'py>(
+        &mut self,
+        py: Python<'py>,
+        request: &[u8],
+        signer: Option<&Identity>,
+    ) -> Result<Bound<'py, PyBytes>> {
+        let (signer, token) = (signer.map(|identity| &identity.0), Interrupt::begin());
+        Ok(PyBytes::new(py, &py.detach(|| self.0.share(request, signer, token))?))
     }
 
     fn mask<'py>(
@@ -79,6 +217,25 @@ impl SecaggClient {
     ) -> Result<Bound<'py, PyBytes>> {
         let (input, token) = (slice(&input)?, Interrupt::begin());
         Ok(PyBytes::new(py, &py.detach(|| self.0.mask(request, input, token))?))
+    }
+
+    fn confirm<'py>(
+        &mut self,
+        py: Python<'py>,
+        request: &[u8],
+        signer: &Identity,
+    ) -> Result<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &py.detach(|| self.0.confirm(request, &signer.0))?))
+    }
+
+    fn check_confirmed(
+        &self,
+        py: Python<'_>,
+        survivors: Vec<u16>,
+        confirmations: Vec<(u16, Vec<u8>)>,
+    ) -> Result<()> {
+        let confirmations = self::confirmations(confirmations)?;
+        Ok(py.detach(|| self.0.check_confirmed(&survivors, &confirmations))?)
     }
 
     fn unmask<'py>(&mut self, py: Python<'py>, request: &[u8]) -> Result<Bound<'py, PyBytes>> {
@@ -99,9 +256,11 @@ impl SecaggServer {
         threshold: usize,
         round: u32,
         scheme: &Scheme,
+        identities: Vec<String>,
+        run: u64,
     ) -> Result<Self> {
-        let params = params(digest, clients, threshold, round, scheme)?;
-        Ok(Self(Server::new(params, &mut UnwrapErr(SysRng))))
+        let params = params(digest, clients, threshold, round, scheme, &identities)?;
+        Ok(Self(Server::new(params, run, &mut UnwrapErr(SysRng))))
     }
 
     #[staticmethod]
@@ -111,13 +270,32 @@ impl SecaggServer {
         threshold: usize,
         round: u32,
         scheme: &Scheme,
+        identities: Vec<String>,
         state: &[u8],
     ) -> Result<Self> {
-        Ok(Self(Server::resume(params(digest, clients, threshold, round, scheme)?, state)?))
+        let params = params(digest, clients, threshold, round, scheme, &identities)?;
+        Ok(Self(Server::resume(params, state)?))
     }
 
     fn state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.detach(|| self.0.state()))
+    }
+
+    fn run(&self) -> u64 {
+        self.0.run()
+    }
+
+    fn nonce<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.nonce())
+    }
+
+    fn session<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.session())
+    }
+
+    fn confirmations<'py>(&self, py: Python<'py>) -> Vec<(u16, Bound<'py, PyBytes>)> {
+        let list = self.0.confirmations();
+        list.iter().map(|(id, signature)| (*id, PyBytes::new(py, signature))).collect()
     }
 
     fn receive(&mut self, py: Python<'_>, sender: usize, message: &[u8]) -> Result<()> {
@@ -145,14 +323,19 @@ pub(crate) struct MessageSizes {
     advertise: u64,
     share: u64,
     mask: u64,
+    confirm: u64,
     unmask: u64,
 }
 
 #[pyfunction]
-pub(crate) fn message_sizes(clients: usize, message_bits: u64) -> Result<MessageSizes> {
-    let secagg::MessageSizes { advertise, share, mask, unmask } =
-        secagg::message_sizes(clients, message_bits)?;
-    Ok(MessageSizes { advertise, share, mask, unmask })
+pub(crate) fn message_sizes(
+    clients: usize,
+    message_bits: u64,
+    signed: bool,
+) -> Result<MessageSizes> {
+    let secagg::MessageSizes { advertise, share, mask, confirm, unmask } =
+        secagg::message_sizes(clients, message_bits, signed)?;
+    Ok(MessageSizes { advertise, share, mask, confirm, unmask })
 }
 
 #[pyfunction]

@@ -65,6 +65,19 @@ pub enum Error {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// A message of another version of the protocol.
+    #[error(
+        "a message from {from} is of version {theirs} of the protocol, and this program speaks \
+         version {ours}: install the same version of fedrank on all machines"
+    )]
+    Version {
+        /// Its sender.
+        from: Party,
+        /// Version of the message.
+        theirs: u8,
+        /// Version of this program.
+        ours: u8,
+    },
     /// A message of another study, session, sender or receiver.
     #[error("a message from {from} belongs to another study, session or client")]
     Foreign {
@@ -138,9 +151,43 @@ pub enum Error {
         /// The dealer.
         client: usize,
     },
+    /// A signature that is not of this client, session and content.
+    #[error("the signature of client {client}, sent by {from}, is wrong")]
+    Signature {
+        /// Who sent the signature.
+        from: Party,
+        /// Whose signature it is said to be.
+        client: usize,
+    },
+    /// Identities that are not one per client of the roster.
+    #[error("the roster has {clients} clients, and {got} identities are given")]
+    Identities {
+        /// Number of identities.
+        got: usize,
+        /// Size of the roster.
+        clients: usize,
+    },
+    /// Two clients with a key in common.
+    #[error("the identity of client {client} has a key that occurs on the roster before")]
+    SharedKey {
+        /// The second of the two.
+        client: usize,
+    },
+    /// An identity to sign with that is missing, not asked for, or another client's.
+    #[error("this client cannot sign: {what}")]
+    Signer {
+        /// What is wrong.
+        what: &'static str,
+    },
     /// A line that is not an identity, or one with keys that must not be used.
     #[error("this line cannot be used as an identity: {what}")]
     Identity {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// An envelope that cannot be opened, or a header that none can have.
+    #[error("this envelope is refused: {what}")]
+    Envelope {
         /// What is wrong with it.
         what: &'static str,
     },
@@ -159,7 +206,7 @@ pub enum Error {
 /// fault, and `share` for a wrong share.
 ///
 /// A saved server names a code by its place here, so new ones go to the end.
-pub(super) const CODES: [&str; 14] = [
+pub(super) const CODES: [&str; 16] = [
     "parameters",
     "unknown",
     "input",
@@ -174,6 +221,8 @@ pub(super) const CODES: [&str; 14] = [
     "dealer",
     "state",
     "share",
+    "signature",
+    "version",
 ];
 
 impl Error {
@@ -181,11 +230,15 @@ impl Error {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Clients { .. } | Self::Threshold { .. } => "parameters",
+            Self::Clients { .. }
+            | Self::Threshold { .. }
+            | Self::Identities { .. }
+            | Self::SharedKey { .. } => "parameters",
             Self::Unknown { .. } => "unknown",
             Self::Input(_) => "input",
             Self::SecondInput => "conflict",
             Self::Malformed { .. } => "malformed",
+            Self::Version { .. } => "version",
             Self::Foreign { .. } => "foreign",
             Self::Conflict { .. } => "conflict",
             Self::Order { .. } => "order",
@@ -196,6 +249,9 @@ impl Error {
             Self::Dealer { .. } => "dealer",
             Self::State { .. } => "state",
             Self::Identity { .. } => "identity",
+            Self::Envelope { .. } => "envelope",
+            Self::Signature { .. } => "signature",
+            Self::Signer { .. } => "signer",
             Self::Interrupted => "interrupted",
         }
     }

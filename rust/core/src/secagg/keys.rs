@@ -18,7 +18,7 @@ pub(super) type Share = Zeroizing<[u8; 64]>;
 pub(super) const SEALED: usize = 80;
 
 /// Prefix of every label: a new version of the protocol derives other keys.
-const DOMAIN: &str = "fedrank secagg 1 ";
+const DOMAIN: &str = "fedrank secagg 2 ";
 
 /// SHA-256 of a label and parts, each preceded by its length: no two inputs read alike.
 pub(super) fn hash(label: &str, parts: &[&[u8]]) -> [u8; 32] {

@@ -5,24 +5,33 @@
 //! ```
 //!
 //! Integers are little-endian. The client is the one that sends the message or is to read it.
-//! The session is the study's hash until the keys are known, and the context from then on. The
-//! checksum, the first bytes of SHA-256 of all before it, is for accidents. Lists carry no
-//! counts: bodies are of whole entries, so a reader allocates no more than the bytes in hand.
+//! The session is a hash of the round, the server's nonce and the run until the keys are known, and
+//! the context from then on. The checksum, the first bytes of SHA-256 of all before it, is for
+//! accidents. A reader allocates no more than the bytes in hand.
 
 use sha2::{Digest, Sha256};
 
+use super::Confirmation;
 use super::error::{Error, Party, Result};
+use super::identity::SIGNATURE;
 use super::keys::SEALED;
 
-const VERSION: u8 = 1;
+/// Version of the protocol.
+const VERSION: u8 = 2;
 const HEADER: usize = 36;
 const CHECKSUM: usize = 4;
 /// Bytes of a message beside its body.
 pub(super) const FRAME: usize = HEADER + CHECKSUM;
 /// Bytes of one client in the body of `Reveal`: mark, share.
 pub(super) const REVEAL_ENTRY: usize = 33;
+/// Bytes of a client in the bodies of `Confirmed` and `Begin`: id, signature.
+pub(super) const CONFIRMED_ENTRY: usize = 2 + SIGNATURE;
 /// What is wrong with a body of the wrong length.
 pub(super) const WRONG_LENGTH: &str = "it has the wrong length";
+/// What is wrong with a message of another kind than expected.
+pub(super) const WRONG_KIND: &str = "it is not the message of this step";
+/// What is wrong with a list whose ids do not rise strictly.
+pub(super) const NOT_RISING: &str = "a client is repeated or out of order";
 /// What is wrong with a message that only the server sends.
 pub(super) const NOT_A_CLIENTS: &str = "it is not a client's message";
 
@@ -32,7 +41,7 @@ pub(super) fn sealed_at(clients: usize, number: usize) -> usize {
     32 + 32 * clients + SEALED * number
 }
 
-/// Bytes of the body of `Shares`, if so many clients advertised.
+/// Bytes of the body of `Shares` without a signature, if so many clients advertised.
 pub(super) fn shares_len(clients: usize) -> usize {
     sealed_at(clients, clients - 1)
 }
@@ -42,11 +51,13 @@ pub(super) fn shares_len(clients: usize) -> usize {
 pub(super) enum Kind {
     /// A client's two public keys: c, s.
     Advertise = 1,
-    /// The server's nonce, then id, c, s of everybody who advertised.
+    /// Id, c, s of everybody who advertised.
     Keys = 2,
-    /// The commitment to b; two fingerprints for every holder; sealed shares for all but oneself.
+    /// The commitment to b; two fingerprints for every holder; sealed shares for all but oneself;
+    /// in a signed study a signature.
     Shares = 3,
-    /// Id, two fingerprints and the sealed share from every other client that shared.
+    /// Id, two fingerprints and the sealed share from every other client that shared; in a signed
+    /// study also its signature.
     Delivery = 4,
     /// The masked input, bit-packed.
     Masked = 5,
@@ -58,6 +69,12 @@ pub(super) enum Kind {
     ClientState = 8,
     /// Not sent: the server's state.
     ServerState = 9,
+    /// What the server opens a round with.
+    Begin = 10,
+    /// A client's signature over who shared and who survived.
+    Confirm = 11,
+    /// Ids and signatures of t clients that confirmed.
+    Confirmed = 12,
 }
 
 /// Begin a message whose body will have `body` bytes. It never grows, so no copy stays behind.
@@ -96,7 +113,7 @@ pub(super) fn open(bytes: &[u8], from: Party) -> Result<Message<'_>> {
     let (header, body) =
         content.split_first_chunk::<HEADER>().ok_or(malformed("it is too short"))?;
     if header[0] != VERSION {
-        return Err(malformed("it is of another version of the protocol"));
+        return Err(Error::Version { from, theirs: header[0], ours: VERSION });
     }
     if checksum(content) != *sum {
         return Err(malformed("its checksum does not match"));
@@ -111,6 +128,9 @@ pub(super) fn open(bytes: &[u8], from: Party) -> Result<Message<'_>> {
         Kind::Reveal,
         Kind::ClientState,
         Kind::ServerState,
+        Kind::Begin,
+        Kind::Confirm,
+        Kind::Confirmed,
     ];
     let kind = kinds
         .into_iter()
@@ -132,7 +152,7 @@ pub(super) fn expect<'a>(
     let from = Party::Server;
     let message = open(bytes, from)?;
     if message.kind != kind {
-        return Err(Error::Malformed { from, what: "it is not the message of this step" });
+        return Err(Error::Malformed { from, what: WRONG_KIND });
     }
     if message.client != client || message.session != *session {
         return Err(Error::Foreign { from });
@@ -151,11 +171,19 @@ pub(super) fn entries<const N: usize>(body: &[u8], from: Party) -> Result<&[[u8;
 /// The ids at the start of `entries`, which must rise strictly.
 pub(super) fn ids<const N: usize>(entries: &[[u8; N]]) -> Result<Vec<u16>> {
     let ids: Vec<u16> = entries.iter().map(|e| u16::from_le_bytes([e[0], e[1]])).collect();
-    if ids.is_sorted_by(|a, b| a < b) {
-        Ok(ids)
-    } else {
-        Err(Error::List { what: "a client is repeated or out of order" })
-    }
+    if ids.is_sorted_by(|a, b| a < b) { Ok(ids) } else { Err(Error::List { what: NOT_RISING }) }
+}
+
+/// Id and signature in an entry of `Confirmed` or `Begin`.
+pub(super) fn confirmation(entry: &[u8; CONFIRMED_ENTRY]) -> Confirmation {
+    let mut signature = [0; SIGNATURE];
+    signature.copy_from_slice(&entry[2..]);
+    (u16::from_le_bytes([entry[0], entry[1]]), signature)
+}
+
+/// Clients as they are written on the wire.
+pub(super) fn id_list<'a>(ids: impl IntoIterator<Item = &'a u16>) -> Vec<u8> {
+    ids.into_iter().flat_map(|id| id.to_le_bytes()).collect()
 }
 
 /// Splits a fixed-size array off the front of `bytes`, which moves on.

@@ -5,18 +5,28 @@
 //!
 //! ```text
 //! client                          server
+//!            <----- Begin ------
 //! advertise  -- Advertise ----->  receive … close_step
 //! share      <----- Keys -------
 //!            -- Shares -------->  receive … close_step
 //! mask       <----- Delivery ---
 //!            -- Masked -------->  receive … close_step   (the survivors are fixed here)
-//! unmask     <----- Survivors --
+//! confirm    <----- Survivors --
+//!            -- Confirm ------->  receive … close_step
+//! unmask     <----- Confirmed --
 //!            -- Reveal -------->  receive … close_step, result
 //! ```
 //!
-//! A client may be lost at any step; `threshold` of them must stay to the end.
+//! The step `confirm` is for studies with identities. Without, [`Client::unmask`] answers
+//! `Survivors`. A client may be lost at any step; `threshold` of them must stay to the end.
+//!
+//! With identities, *Shares* are signed, and so is what each client saw of who shared and who
+//! survived. A lying server, with up to 2t − L − 1 clients on its side, learns no more than the
+//! sum.
 
+mod begin;
 mod client;
+pub mod envelope;
 mod error;
 pub mod identity;
 mod keys;
@@ -24,16 +34,25 @@ pub mod mask;
 mod message;
 mod server;
 mod shares;
+mod signed;
 mod state;
 mod wire;
 
+pub use begin::Begin;
 pub use client::Client;
 pub use error::{Error, Party, Result};
 pub use identity::{Identity, PublicIdentity};
 pub use server::Server;
-pub use wire::{MessageSizes, STEPS, message_sizes, sender_of, survivors_of};
+pub use wire::{MessageSizes, SIGNED_STEPS, STEPS, message_sizes, sender_of, survivors_of};
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::message::Layout;
+use identity::SIGNATURE;
+
+/// A client, and its signature over who shared and who survived.
+pub type Confirmation = (u16, [u8; SIGNATURE]);
 
 /// The fewest clients whose sum may be opened: of two, each could subtract its own input.
 ///
@@ -71,10 +90,14 @@ pub fn round_digest(
     survivors: &[u16],
 ) -> [u8; 32] {
     let order: Vec<u8> = order.iter().flat_map(|item| item.to_le_bytes()).collect();
-    let survivors: Vec<u8> = survivors.iter().flat_map(|id| id.to_le_bytes()).collect();
-    let survivors = keys::hash("survivors", &[&survivors]);
+    let survivors = keys::hash("survivors", &[&message::id_list(survivors)]);
     let round = round.to_le_bytes();
     keys::hash("round", &[study, &round, stage.as_bytes(), &order, previous, &survivors])
+}
+
+/// The session of a round: the digest of the round, the server's nonce and the number of the run.
+fn session(round_digest: &[u8; 32], nonce: &[u8; 32], run: u64) -> [u8; 32] {
+    keys::hash("session", &[round_digest, nonce, &run.to_le_bytes()])
 }
 
 /// What secure aggregation must know of a study. All parties must hold the same.
@@ -85,6 +108,8 @@ pub struct Params {
     threshold: usize,
     round: u32,
     layout: Layout,
+    /// In roster order, or none.
+    identities: Arc<[PublicIdentity]>,
 }
 
 impl Params {
@@ -106,7 +131,27 @@ impl Params {
         if threshold <= clients / 2 || threshold > clients {
             return Err(Error::Threshold { threshold, clients });
         }
-        Ok(Self { digest, clients, threshold, round, layout })
+        Ok(Self { digest, clients, threshold, round, layout, identities: Arc::new([]) })
+    }
+
+    /// The same with an identity for each client, in roster order: what clients say of their keys
+    /// and of each other is signed.
+    ///
+    /// # Errors
+    /// [`Error::Identities`] unless there is one for each; [`Error::SharedKey`] if a key occurs
+    /// twice.
+    pub fn signed(self, identities: Vec<PublicIdentity>) -> Result<Self> {
+        let (got, clients) = (identities.len(), self.clients);
+        if got != clients {
+            return Err(Error::Identities { got, clients });
+        }
+        let mut seen = BTreeSet::new();
+        for (client, identity) in identities.iter().enumerate() {
+            if !identity.parts().into_iter().all(|key| seen.insert(*key)) {
+                return Err(Error::SharedKey { client });
+            }
+        }
+        Ok(Self { identities: identities.into(), ..self })
     }
 
     /// Size of the roster, L.
@@ -119,6 +164,12 @@ impl Params {
     #[must_use]
     pub fn threshold(&self) -> usize {
         self.threshold
+    }
+
+    /// Whether the clients have identities, and so whether there is a step `confirm`.
+    #[must_use]
+    pub fn is_signed(&self) -> bool {
+        !self.identities.is_empty()
     }
 
     /// The shape of every input and of the sum.
@@ -136,16 +187,36 @@ impl Params {
         }
         let numbers = [self.clients as u32, self.threshold as u32, self.round];
         let numbers: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
-        keys::hash("study", &[&self.digest, &numbers, &shape])
+        let signing: Vec<u8> = self.identities.iter().flat_map(|id| *id.parts()[0]).collect();
+        keys::hash("study", &[&self.digest, &numbers, &shape, &signing])
     }
 
     /// Hash of all parameters, the session and everybody's public keys.
     ///
     /// It salts every key and is part of every authenticated text, so two clients that were told
     /// different things, about the study or about anybody's keys, cannot open each other's shares.
-    fn context(&self, nonce: &[u8], keys: &[u8]) -> [u8; 32] {
-        let session = keys::hash("session", &[&self.digest, nonce, &self.round.to_le_bytes()]);
-        keys::hash("context", &[&self.study(), &session, keys])
+    fn context(&self, session: &[u8; 32], keys: &[u8]) -> [u8; 32] {
+        let keys = keys::hash("keys", &[keys]);
+        keys::hash("context", &[&self.study(), session, &keys])
+    }
+
+    /// Bytes of a signature in this study: none without identities.
+    fn signature_len(&self) -> usize {
+        if self.is_signed() { SIGNATURE } else { 0 }
+    }
+
+    /// [`Error::Signature`] unless `signature` is of this client and text.
+    fn verify(
+        &self,
+        from: Party,
+        client: u16,
+        text: &[u8; 32],
+        signature: &[u8; SIGNATURE],
+    ) -> Result<()> {
+        match self.identities.get(usize::from(client)) {
+            Some(identity) if identity.verify(text, signature) => Ok(()),
+            _ => Err(Error::Signature { from, client: client.into() }),
+        }
     }
 
     /// `client` as it is written on the wire.

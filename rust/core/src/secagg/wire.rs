@@ -2,11 +2,15 @@
 
 use super::check_clients;
 use super::error::{Error, Party, Result};
+use super::identity::SIGNATURE;
 use super::keys::Public;
 use super::message::{self, Kind, REVEAL_ENTRY};
 
-/// The steps of a round, in order, by name.
+/// The steps of a round without identities, in order, by name.
 pub const STEPS: [&str; 4] = ["advertise", "share", "mask", "unmask"];
+
+/// The steps of a round with identities.
+pub const SIGNED_STEPS: [&str; 5] = ["advertise", "share", "mask", "confirm", "unmask"];
 
 /// Bytes that one client sends in each step of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,22 +21,26 @@ pub struct MessageSizes {
     pub share: u64,
     /// Bytes of its masked input.
     pub mask: u64,
+    /// Bytes of its signature over who shared and who survived; 0 without identities.
+    pub confirm: u64,
     /// Bytes of the shares it reveals.
     pub unmask: u64,
 }
 
-/// Sizes of the four messages of one client, if all `clients` take part and an input has
-/// `message_bits` bits.
+/// Sizes of the messages of one client, if all `clients` take part and an input has
+/// `message_bits` bits, in a round with identities (`signed`) or without.
 ///
 /// # Errors
 /// [`Error::Clients`] for a roster that [`Params::new`](super::Params::new) refuses too.
-pub fn message_sizes(clients: usize, message_bits: u64) -> Result<MessageSizes> {
+pub fn message_sizes(clients: usize, message_bits: u64, signed: bool) -> Result<MessageSizes> {
     check_clients(clients)?;
     let whole = |body: usize| (message::FRAME + body) as u64;
+    let signature = if signed { SIGNATURE } else { 0 };
     Ok(MessageSizes {
         advertise: whole(Public::BYTES),
-        share: whole(message::shares_len(clients)),
+        share: whole(message::shares_len(clients) + signature),
         mask: whole(0) + message_bits.div_ceil(8),
+        confirm: if signed { whole(SIGNATURE) } else { 0 },
         unmask: whole(REVEAL_ENTRY * clients),
     })
 }
@@ -43,12 +51,14 @@ pub fn message_sizes(clients: usize, message_bits: u64) -> Result<MessageSizes> 
 /// the transport names.
 ///
 /// # Errors
-/// [`Error::Malformed`] unless it is a whole message of a client.
+/// [`Error::Malformed`] or [`Error::Version`] unless it is a whole message of a client.
 pub fn sender_of(message: &[u8]) -> Result<usize> {
     let from = Party::Unknown;
     let message = message::open(message, from)?;
     match message.kind {
-        Kind::Advertise | Kind::Shares | Kind::Masked | Kind::Reveal => Ok(message.client.into()),
+        Kind::Advertise | Kind::Shares | Kind::Masked | Kind::Confirm | Kind::Reveal => {
+            Ok(message.client.into())
+        }
         _ => Err(Error::Malformed { from, what: message::NOT_A_CLIENTS }),
     }
 }
@@ -56,7 +66,7 @@ pub fn sender_of(message: &[u8]) -> Result<usize> {
 /// The clients that a `Survivors` message lists, in rising order.
 ///
 /// # Errors
-/// [`Error::Malformed`] unless it is a whole message of that kind.
+/// [`Error::Malformed`] or [`Error::Version`] unless it is a whole message of that kind.
 pub fn survivors_of(message: &[u8]) -> Result<Vec<usize>> {
     let from = Party::Server;
     let message = message::open(message, from)?;

@@ -18,6 +18,7 @@ const DAMAGED: Error = Error::State { what: "it is damaged" };
 fn open<'a>(params: &Params, state: &'a [u8], kind: Kind) -> Result<Message<'a>> {
     let blob = message::open(state, Party::Server).map_err(|error| match error {
         Error::Malformed { what, .. } => Error::State { what },
+        Error::Version { .. } => Error::State { what: "it is of another version of the protocol" },
         _ => DAMAGED,
     })?;
     if blob.kind != kind {

@@ -1,10 +1,11 @@
 //! The server between two messages, as bytes: a coordinator may be stopped and started again.
 //!
 //! ```text
-//! step 1 | nonce 32
+//! step 1 | run 8 | nonce 32
 //! advertised: number 2, for each client: id 2, message hash 32, c and s 64
 //! shared:     number 2, for each client: id 2, message hash 32, body of Shares
 //! masked:     number 2, for each client: id 2, message hash 32
+//! confirmed:  number 2, for each client: id 2, message hash 32, signature 64
 //! revealed:   number 2, for each client: id 2, message hash 32
 //! good shares, for each client that shared: number 2, for each share: holder 2, share 32
 //! faults:     number 4, for each: client 2, code 1
@@ -12,7 +13,8 @@
 //! ```
 //!
 //! After the last step the bodies of Shares and the good shares are left out: the server has
-//! forgotten them. The context is not written: it follows from the nonce and the keys.
+//! forgotten them. Without identities nobody confirms. The context is not written: it follows from
+//! the run, the nonce and the keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,9 +28,10 @@ use crate::secagg::message::{self, Kind, take, take_slice};
 use crate::secagg::server::{HalfShare, Server, Step};
 use crate::secagg::shares;
 
-const STEPS: [Step; 5] = [Step::Advertise, Step::Share, Step::Mask, Step::Unmask, Step::Done];
-/// What a client sends in each of the first four steps.
-const KINDS: [Kind; 4] = [Kind::Advertise, Kind::Shares, Kind::Masked, Kind::Reveal];
+const STEPS: [Step; 6] =
+    [Step::Advertise, Step::Share, Step::Mask, Step::Confirm, Step::Unmask, Step::Done];
+/// What a client sends in each step but the last.
+const KINDS: [Kind; 5] = [Kind::Advertise, Kind::Shares, Kind::Masked, Kind::Confirm, Kind::Reveal];
 
 impl Server {
     /// Everything this server knows, to go on with in another process.
@@ -52,6 +55,7 @@ impl Server {
 
     fn write(&self, sum: &[u8], put: &mut impl FnMut(&[u8])) {
         put(&[self.step as u8]);
+        put(&self.run.to_le_bytes());
         put(&self.nonce);
         for kind in KINDS {
             let taken = || self.taken.iter().filter(|&(&(_, of), _)| of == kind);
@@ -64,6 +68,7 @@ impl Server {
                         self.keys.get(&id).into_iter().flat_map(Public::parts).for_each(|k| put(k));
                     }
                     Kind::Shares => self.shares.get(&id).into_iter().for_each(|body| put(body)),
+                    Kind::Confirm => self.confirmed.get(&id).into_iter().for_each(|s| put(s)),
                     _ => {}
                 }
             }
@@ -105,16 +110,22 @@ impl Server {
         let body = &mut body;
         let [step] = take(body)?;
         let step = *STEPS.get(usize::from(step))?;
-        let mut server = Self::with_nonce(params, take(body)?);
+        let run = u64::from_le_bytes(take(body)?);
+        let mut server = Self::with_nonce(params, run, take(body)?);
         server.step = step;
+        let signed = server.params.is_signed();
+        if step == Step::Confirm && !signed {
+            return None;
+        }
+        let mut before = None;
         for (kind, sent_in) in KINDS.into_iter().zip(STEPS) {
             let mut last = None;
             for _ in 0..read_count(body)? {
                 let id = server.read_id(body)?;
                 let hash = take(body)?;
-                let before = KINDS.into_iter().rfind(|&k| k < kind);
                 let expected = before.is_none_or(|before| server.taken.contains_key(&(id, before)));
-                if last >= Some(id) || step < sent_in || !expected {
+                let unasked = step < sent_in || (kind == Kind::Confirm && !signed);
+                if last >= Some(id) || unasked || !expected {
                     return None;
                 }
                 last = Some(id);
@@ -125,17 +136,24 @@ impl Server {
                     }
                     Kind::Shares if step < Step::Done => {
                         let len = message::shares_len(server.keys.len());
+                        let len = len + server.params.signature_len();
                         server.shares.insert(id, take_slice(body, len)?.to_vec());
                     }
                     Kind::Masked => {
                         server.survivors.insert(id);
                     }
+                    Kind::Confirm => {
+                        server.confirmed.insert(id, take(body)?);
+                    }
                     _ => {}
                 }
             }
+            if signed || kind != Kind::Confirm {
+                before = Some(kind);
+            }
         }
         if step > Step::Advertise {
-            server.context = server.params.context(&server.nonce, &server.key_list());
+            server.context = server.params.context(&server.session(), &server.key_list());
         }
         server.revealed = server.read_revealed(body)?;
         for _ in 0..u32::from_le_bytes(take(body)?) {

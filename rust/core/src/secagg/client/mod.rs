@@ -1,5 +1,7 @@
 //! The client's half of the protocol (M10).
 
+mod confirm;
+
 use std::collections::BTreeSet;
 
 use chacha20::cipher::StreamCipher;
@@ -8,23 +10,26 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::error::{Error, Party, Result, check};
+use super::identity::{Identity, SIGNATURE};
 use super::keys::{self, Key, Public, SEALED, Secret, Secrets, Share};
 use super::mask::Sum;
-use super::message::{self, Kind, REVEAL_ENTRY};
-use super::{Params, shares};
+use super::message::{self, Kind};
+use super::{Params, shares, signed};
 use crate::interrupt::Interrupt;
 
 /// One client in one session.
 ///
 /// The steps run in order: [`advertise`](Self::advertise), [`share`](Self::share),
-/// [`mask`](Self::mask), [`unmask`](Self::unmask). A step asked for again with the same request
+/// [`mask`](Self::mask), in a signed study [`confirm`](Self::confirm), and
+/// [`unmask`](Self::unmask). A step asked for again with the same request
 /// gives the same bytes; with another request it is refused. A refused or interrupted call changes
 /// nothing.
 pub struct Client {
     pub(super) params: Params,
     pub(super) me: u16,
+    pub(super) session: [u8; 32],
     pub(super) public: Public,
-    pub(super) replies: [Option<Reply>; 3],
+    pub(super) replies: [Option<Reply>; 4],
     /// Hash of the input that was masked. Never saved: inputs are easily guessed from it.
     pub(super) input: Option<[u8; 32]>,
     pub(super) phase: Phase,
@@ -38,6 +43,8 @@ pub(super) enum Phase {
     Shared { secrets: Secrets, context: [u8; 32], peers: Vec<Peer> },
     /// The masked input is made; other clients' shares, and one's own, are held.
     Masked { context: [u8; 32], held: Vec<Held> },
+    /// The survivors are confirmed, in a signed study.
+    Confirmed { context: [u8; 32], held: Vec<Held>, survivors: Vec<u16> },
     /// Shares are given.
     Done,
 }
@@ -51,7 +58,7 @@ pub(super) struct Peer {
     pub(super) inbox: Key,
 }
 
-/// A share held for a client that shared, if it opened.
+/// A share held for a client that shared, if it opened. The owners are all that shared.
 pub(super) struct Held {
     pub(super) owner: u16,
     pub(super) share: Option<Share>,
@@ -65,33 +72,50 @@ pub(super) struct Reply {
 
 const SHARE: usize = 0;
 const MASK: usize = 1;
-const UNMASK: usize = 2;
+pub(super) const CONFIRM: usize = 2;
+const UNMASK: usize = 3;
 
 /// Bytes of a client in the `Keys` message: id, c, s.
 const KEYS_ENTRY: usize = 66;
 /// Bytes of a client in the `Delivery` message: id, two fingerprints, sealed share.
 const DELIVERY_ENTRY: usize = 2 + 32 + SEALED;
+/// The same in a signed study.
+const SIGNED_ENTRY: usize = DELIVERY_ENTRY + SIGNATURE;
 
 const OUT_OF_ORDER: Error = Error::Order { from: Party::Server };
 
 impl Client {
     /// Client `me` of the roster, with fresh secrets from `rng`. All randomness is drawn here.
     ///
+    /// The session is [`Begin::session`](super::Begin::session) of what the server opened the
+    /// round with.
+    ///
     /// # Errors
     /// [`Error::Unknown`] if `me` is not on the roster.
-    pub fn new(params: Params, me: usize, rng: &mut impl CryptoRng) -> Result<Self> {
+    pub fn new(
+        params: Params,
+        me: usize,
+        session: [u8; 32],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self> {
         let me = params.id(me)?;
         let secrets = Secrets::draw(rng);
         let public = secrets.public();
-        let replies = [const { None }; 3];
-        Ok(Self { params, me, public, replies, input: None, phase: Phase::Fresh(secrets) })
+        let replies = [const { None }; 4];
+        let phase = Phase::Fresh(secrets);
+        Ok(Self { params, me, session, public, replies, input: None, phase })
+    }
+
+    /// The session this client takes part in.
+    #[must_use]
+    pub fn session(&self) -> [u8; 32] {
+        self.session
     }
 
     /// Step 1: the message with this client's public keys.
     #[must_use]
     pub fn advertise(&self) -> Vec<u8> {
-        let study = self.params.study();
-        let mut message = message::begin(Kind::Advertise, self.me, &study, Public::BYTES);
+        let mut message = message::begin(Kind::Advertise, self.me, &self.session, Public::BYTES);
         for key in self.public.parts() {
             message.extend_from_slice(key);
         }
@@ -100,11 +124,19 @@ impl Client {
 
     /// Step 2: given everybody's keys, deal shares of this client's secrets.
     ///
+    /// In a signed study `signer` must be this client's identity, and otherwise none.
+    ///
     /// # Errors
-    /// Refuses keys that are not of this study, fewer than t, unsorted, repeated, of low order or
+    /// [`Error::Signer`] for another signer. Refuses keys that are not of this session, fewer than t, unsorted, repeated, of low order or
     /// of strangers, and lists without this client's own keys. [`Error::Interrupted`] if
     /// `interrupt` says so.
-    pub fn share(&mut self, keys: &[u8], interrupt: Interrupt<'_>) -> Result<Vec<u8>> {
+    pub fn share(
+        &mut self,
+        keys: &[u8],
+        signer: Option<&Identity>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<Vec<u8>> {
+        self.check_signer(signer)?;
         let request = keys::hash("request", &[keys]);
         if let Some(reply) = self.answered(SHARE, &request)? {
             return Ok(reply);
@@ -112,11 +144,9 @@ impl Client {
         let Phase::Fresh(secrets) = &self.phase else {
             return Err(OUT_OF_ORDER);
         };
-        let mut body = message::expect(keys, Kind::Keys, self.me, &self.params.study())?;
-        let nonce: [u8; 32] = message::take(&mut body)
-            .ok_or(Error::Malformed { from: Party::Server, what: message::WRONG_LENGTH })?;
+        let body = message::expect(keys, Kind::Keys, self.me, &self.session)?;
         let roster = self.read_roster(body)?;
-        let context = self.params.context(&nonce, body);
+        let context = self.params.context(&self.session, body);
 
         let polynomials = self.polynomials(secrets, &context);
         let me = self.me;
@@ -138,7 +168,8 @@ impl Client {
         let dealt: Vec<_> = dealt.into_iter().collect::<Result<_>>()?;
 
         let n = roster.len();
-        let mut reply = message::begin(Kind::Shares, me, &context, message::shares_len(n));
+        let len = message::shares_len(n) + self.params.signature_len();
+        let mut reply = message::begin(Kind::Shares, me, &context, len);
         reply.extend_from_slice(&keys::commitment(&context, me, &secrets.seed));
         for ((holder, _), (share, _)) in roster.iter().zip(&dealt) {
             for secret in [Secret::Seed, Secret::Mask] {
@@ -150,6 +181,9 @@ impl Client {
         for (sealed, peer) in dealt.into_iter().filter_map(|(_, sent)| sent) {
             reply.extend_from_slice(&sealed);
             peers.push(peer);
+        }
+        if let Some(signer) = signer {
+            reply.extend_from_slice(&signer.sign(&signed::share(&context, me)));
         }
         if let Phase::Fresh(secrets) = std::mem::replace(&mut self.phase, Phase::Done) {
             self.phase = Phase::Shared { secrets, context, peers };
@@ -165,7 +199,8 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::Input`] if `input` does not fit; refuses messages of other sessions, unsorted or
-    /// unknown owners, and fewer than t shares (its own included) that open. Since t > L/2, a
+    /// unknown owners, and fewer than t shares (its own included) that open; in a signed study
+    /// [`Error::Signature`] if one signature is wrong. Since t > L/2, a
     /// server that shows different keys to different clients, none of them on its side, fails here
     /// with all but one group. [`Error::Interrupted`] if `interrupt` says so.
     pub fn mask(
@@ -188,31 +223,35 @@ impl Client {
         };
         let me = self.me;
         let body = message::expect(delivery, Kind::Delivery, me, context)?;
-        let entries = message::entries::<DELIVERY_ENTRY>(body, Party::Server)?;
+        let (ids, entries) = self.read_delivery(body)?;
         let mut senders = Vec::with_capacity(entries.len());
-        let mut held = Vec::with_capacity(entries.len() + 1);
-        for (owner, entry) in message::ids(entries)?.into_iter().zip(entries) {
-            check(interrupt)?;
+        for (owner, (entry, signature)) in ids.into_iter().zip(entries) {
             let peer = peers
                 .binary_search_by_key(&owner, |p| p.id)
                 .map_err(|_| Error::List { what: "it has a share of a client without keys" })?;
-            senders.push(&peers[peer]);
-            held.push(Held { owner, share: receive(&peers[peer], context, me, entry) });
+            senders.push((&peers[peer], entry, signature));
         }
+        let take = |&(peer, entry, signature): &(&Peer, &_, Option<&_>)| {
+            check(interrupt)?;
+            let owner = peer.id;
+            if let Some(signature) = signature {
+                let text = signed::share(context, owner);
+                self.params.verify(Party::Server, owner, &text, signature)?;
+            }
+            let held = Held { owner, share: receive(peer, context, me, entry) };
+            let agreed = keys::agree(&secrets.mask, &peer.mask)
+                .ok_or(Error::Key { from: Party::Server, client: owner.into() })?;
+            Ok((held, (owner, keys::pair_mask(&agreed, context, me, owner))))
+        };
+        let taken: Vec<Result<_>> = senders.par_iter().with_min_len(8).map(take).collect();
+        let taken: Vec<_> = taken.into_iter().collect::<Result<_>>()?;
+        let (mut held, pairs): (Vec<Held>, Vec<(u16, Key)>) = taken.into_iter().unzip();
         let own = self.polynomials(secrets, context).share(me);
         let at = held.partition_point(|h| h.owner < me);
         held.insert(at, Held { owner: me, share: Some(own) });
         let opened = held.iter().filter(|h| h.share.is_some()).count();
         self.params.enough(opened, "shares could be opened")?;
 
-        let pair = |peer: &&Peer| {
-            check(interrupt)?;
-            let agreed = keys::agree(&secrets.mask, &peer.mask)
-                .ok_or(Error::Key { from: Party::Server, client: peer.id.into() })?;
-            Ok((peer.id, keys::pair_mask(&agreed, context, me, peer.id)))
-        };
-        let pairs: Vec<Result<_>> = senders.par_iter().with_min_len(8).map(pair).collect();
-        let pairs: Vec<(u16, Key)> = pairs.into_iter().collect::<Result<_>>()?;
         let mut sum = Sum::over(&self.params.layout, &pairs, interrupt, |sum, (id, key)| {
             if *id < me {
                 sum.add_stream(key);
@@ -231,46 +270,6 @@ impl Client {
         Ok(self.answer(MASK, request, message::finish(reply)))
     }
 
-    /// Step 4: given the survivors, give one share for each client that shared: of b for a
-    /// survivor, of s for a dropout, never both.
-    ///
-    /// # Errors
-    /// Refuses survivors that are unsorted, repeated, fewer than t, without this client, or not
-    /// among those whose shares it was given.
-    pub fn unmask(&mut self, survivors: &[u8]) -> Result<Vec<u8>> {
-        let request = keys::hash("request", &[survivors]);
-        if let Some(reply) = self.answered(UNMASK, &request)? {
-            return Ok(reply);
-        }
-        let Phase::Masked { context, held } = &self.phase else {
-            return Err(OUT_OF_ORDER);
-        };
-        let body = message::expect(survivors, Kind::Survivors, self.me, context)?;
-        let survivors = message::ids(message::entries::<2>(body, Party::Server)?)?;
-        self.params.enough(survivors.len(), "survivors are listed")?;
-        if survivors.binary_search(&self.me).is_err() {
-            return Err(Error::List { what: "this client is not among the survivors" });
-        }
-        if survivors.iter().any(|id| held.binary_search_by_key(id, |h| h.owner).is_err()) {
-            return Err(Error::List { what: "a survivor sent no shares" });
-        }
-
-        let mut reply = message::begin(Kind::Reveal, self.me, context, REVEAL_ENTRY * held.len());
-        for Held { owner, share } in held {
-            let survived = survivors.binary_search(owner).is_ok();
-            let secret = if survived { Secret::Seed } else { Secret::Mask };
-            match share {
-                Some(share) => {
-                    reply.push(1);
-                    reply.extend_from_slice(keys::half(share, secret));
-                }
-                None => reply.extend_from_slice(&[0; REVEAL_ENTRY]),
-            }
-        }
-        self.phase = Phase::Done;
-        Ok(self.answer(UNMASK, request, message::finish(reply)))
-    }
-
     /// The reply to an identical earlier request, if any.
     fn answered(&self, step: usize, request: &[u8; 32]) -> Result<Option<Vec<u8>>> {
         match &self.replies[step] {
@@ -283,6 +282,32 @@ impl Client {
     fn answer(&mut self, step: usize, request: [u8; 32], bytes: Vec<u8>) -> Vec<u8> {
         self.replies[step] = Some(Reply { request, bytes: bytes.clone() });
         bytes
+    }
+
+    /// [`Error::Signer`] unless `signer` is this client's identity, or the study has none.
+    fn check_signer(&self, signer: Option<&Identity>) -> Result<()> {
+        let what = match (self.params.identities.get(usize::from(self.me)), signer) {
+            (None, None) => return Ok(()),
+            (Some(known), Some(signer)) if known == signer.public() => return Ok(()),
+            (None, Some(_)) => "the study has no identities",
+            (Some(_), None) => "the study has identities, and none was given",
+            (Some(_), Some(_)) => "the identity is not the one on the roster",
+        };
+        Err(Error::Signer { what })
+    }
+
+    /// Owners, shares and signatures from the `Delivery` message.
+    fn read_delivery<'a>(&self, body: &'a [u8]) -> Result<(Vec<u16>, Vec<Delivered<'a>>)> {
+        if !self.params.is_signed() {
+            let entries = message::entries::<DELIVERY_ENTRY>(body, Party::Server)?;
+            return Ok((message::ids(entries)?, entries.iter().map(|e| (e, None)).collect()));
+        }
+        let entries = message::entries::<SIGNED_ENTRY>(body, Party::Server)?;
+        let parts = |entry: &'a [u8; SIGNED_ENTRY]| {
+            let (share, signature) = entry.split_first_chunk()?;
+            Some((share, Some(signature.first_chunk()?)))
+        };
+        Ok((message::ids(entries)?, entries.iter().filter_map(parts).collect()))
     }
 
     /// Ids and keys from the `Keys` message, checked.
@@ -329,6 +354,9 @@ impl Client {
     }
 }
 
+/// An entry of the `Delivery` message, and its owner's signature in a signed study.
+type Delivered<'a> = (&'a [u8; DELIVERY_ENTRY], Option<&'a [u8; SIGNATURE]>);
+
 /// Both secrets of a client as words, with the coefficients that share them.
 struct Polynomials {
     secret: Zeroizing<[u16; 32]>,
@@ -357,13 +385,14 @@ fn receive(
 }
 
 impl Phase {
-    /// Steps answered so far.
+    /// Steps answered so far, of those of a signed study.
     pub(super) fn number(&self) -> u8 {
         match self {
             Self::Fresh(_) => 0,
             Self::Shared { .. } => 1,
             Self::Masked { .. } => 2,
-            Self::Done => 3,
+            Self::Confirmed { .. } => 3,
+            Self::Done => 4,
         }
     }
 }
