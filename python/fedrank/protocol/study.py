@@ -153,8 +153,9 @@ class Study(Frozen):
             )
         self.items = None if items is None else as_labels(items, method.n)
         self.roster, self.identities = as_roster(roster, method.clients)
-        # Otherwise results call clients by number.
-        self.named = self.roster != as_names(None, method.clients)
+        # Otherwise results call clients by number; with identities the roster must have some names.
+        default = self.signed and self.roster == as_names(None, method.clients)
+        self.named = roster is not None and not default
         self.threshold = as_threshold(threshold, method.clients)
         self.coordinator = as_coordinator(coordinator, self.signed)
         if self.identities is not None and self.coordinator is not None:
