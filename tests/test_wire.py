@@ -113,7 +113,7 @@ def test_other_bytes_are_malformed(call, mode):
 def test_the_message_of_another_version_says_what_to_do(call):
     up, down, _ = session("unsigned")
     for message in (up["mask", 0], down["mask", 0]):
-        with pytest.raises(ProtocolError, match="is of version 1 .* speaks version 2") as error:
+        with pytest.raises(ProtocolError, match=r"is of version 1 .* speaks version 2") as error:
             call(b"\1" + message[1:])
         assert error.value.code == "version"
         assert "install the same version of fedrank on all machines" in str(error.value)
@@ -124,6 +124,17 @@ def test_the_message_of_another_version_says_what_to_do(call):
 ORDER = [2, 0, 1]
 PREVIOUS = bytes([9] * 32)
 SIGNATURES = [(0, bytes([4] * 64)), (2, bytes([5] * 64))]
+NAMES = (
+    "study",
+    "run",
+    "round",
+    "nonce",
+    "stage",
+    "order",
+    "previous",
+    "survivors",
+    "confirmations",
+)
 FIRST = (bytes([1] * 32), 7, 0, bytes([3] * 32), "start", [], bytes(32), [], [])
 NEXT = (bytes([1] * 32), 7, 1, bytes([3] * 32), "refine", ORDER, PREVIOUS, [0, 2], SIGNATURES)
 
@@ -145,8 +156,7 @@ def test_what_opens_a_round_goes_both_ways(fields):
     message = begin.to_bytes(3)
     assert message == begin_bytes(*fields, 3)
     again = _core.SecaggBegin.open(message, 3)
-    names = "study run round nonce stage order previous survivors confirmations"
-    found = [getattr(again, name) for name in names.split()]
+    found = [getattr(again, name) for name in NAMES]
     assert found == list(fields)
     assert again.round_digest() == begin.round_digest()
     digest = wire.round_digest(*(fields[i] for i in (0, 2, 4, 5, 6, 7)))
@@ -155,18 +165,7 @@ def test_what_opens_a_round_goes_both_ways(fields):
 
 
 def changed(fields, **changes):
-    names = [
-        "study",
-        "run",
-        "round",
-        "nonce",
-        "stage",
-        "order",
-        "previous",
-        "survivors",
-        "confirmations",
-    ]
-    return tuple(changes.get(name, value) for name, value in zip(names, fields, strict=True))
+    return tuple(changes.get(name, value) for name, value in zip(NAMES, fields, strict=True))
 
 
 def reframed(message, body):

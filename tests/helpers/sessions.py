@@ -6,8 +6,8 @@ import hashlib
 import pytest
 
 from fedrank import Borda, Study
-from fedrank.protocol.identity import Identity
 from fedrank.protocol.secagg import Client, ProtocolError, Server
+from helpers.identities import PARTIES, with_identities
 
 CODES = {
     "parameters",
@@ -27,14 +27,12 @@ CODES = {
     "signer",
     "version",
 }
-IDENTITIES = [Identity.generate() for _ in range(5)]  # of the clients, and of a stranger
-COORDINATOR = Identity.generate()
+*IDENTITIES, COORDINATOR = PARTIES  # of the clients, of a stranger, and of the server
 
 
 def signed(method, names="0123", **options):
     """Return a study whose clients have the identities above."""
-    roster = dict(zip(names, IDENTITIES[: len(names)], strict=True))
-    return Study(method, roster=roster, coordinator=COORDINATOR, **options)
+    return Study(method, roster=with_identities(names), coordinator=COORDINATOR, **options)
 
 
 STUDY = Study(Borda(n=3, clients=4))  # threshold 3
