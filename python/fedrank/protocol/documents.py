@@ -153,7 +153,8 @@ def read_extra(
 def read_study(fields: Any, named: Any) -> Study:
     """Read the study, and whether it was given names, which its own JSON does not tell."""
     study = Study.from_json(canonical(fields))
-    if not isinstance(named, bool) or (study.named and not named):
+    known = study.named or study.signed
+    if not isinstance(named, bool) or (known and named != study.named):
         raise InputError(
             f"named must be true where the roster has names, else true or false, not {named!r}"
         )
