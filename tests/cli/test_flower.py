@@ -16,7 +16,12 @@ def test_new_keys_and_join_say_what_they_made_or_miss(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("study.json").write_text(STUDY.to_json())
     made = run("flower", "new", "study.json", "mine", "--seed", "3")
-    assert (made.returncode, made.stdout) == (0, "app: mine/README.md\n")
+    assert made.returncode == 0
+    assert made.stdout.startswith(STUDY.summary())
+    assert "! This study has no identities" in made.stdout
+    assert made.stdout.endswith("\napp: mine/README.md\n")
+    told = Path("mine/README.md").read_text()
+    assert all(" ".join(STUDY.words[at : at + 6]) in told for at in range(0, 24, 6))
     assert "seed = 3" in Path("mine/pyproject.toml").read_text()
     assert "mine: the folder exists already; name a new" in refused(
         run("flower", "new", "study.json", "mine")

@@ -316,7 +316,7 @@ def test_every_part_of_a_run_changes_the_digest_of_a_round():
 
 def tagged(label, *parts):
     """Compute the tagged hash of docs/protocol.md."""
-    parts = (b"fedrank secagg 1 ", label, *parts)
+    parts = (b"fedrank secagg 2 ", label, *parts)
     text = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
     return hashlib.sha256(text).digest()
 

@@ -12,6 +12,7 @@ from fedrank.cli import _output as output
 from fedrank.cli._reading import check_file
 from fedrank.cli.agent import StudyArgument, read_config, read_study
 from fedrank.protocol.study import Study
+from fedrank.protocol.summary import WORDS_PER_LINE, batches
 
 app = typer.Typer(
     no_args_is_help=True, help="Run a study across machines, on Flower (extra: fedrank\\[flower])."
@@ -32,6 +33,7 @@ def new(
 
     agreed = read_study(study)
     write_app(agreed, folder, seed, readme(agreed, folder))
+    output.say_study(agreed)
     output.say_where(folder / "README.md", "app")
 
 
@@ -95,6 +97,7 @@ def readme(study: Study, folder: Path) -> str:
     """Write down the exact commands for a study."""
     return README.format(
         digest=study.digest,
+        words="\n".join(f"    {' '.join(some)}" for some in batches(study.words, WORDS_PER_LINE)),
         clients=len(study.roster),
         threshold=study.threshold,
         authority=quoted(str(folder.resolve() / "keys" / "ca.crt")),
@@ -113,7 +116,10 @@ Study `{digest}`
 
 {method}; {clients} clients, of whom {threshold} must stay to the end.
 
-Compare the digest with all parties, by another way than through the coordinator.
+Compare the digest with all parties, by another way than through the coordinator. In words, as
+`fedrank study show` prints them:
+
+{words}
 
 ## The coordinator
 
