@@ -44,10 +44,10 @@ def server_app(study: Path) -> ServerApp:
     """Make the ServerApp of a study.
 
     Its run configuration: ``key``, the file of the coordinator's private key on the SuperLink's
-    machine, which a study with identities needs; ``wait``, seconds to wait for all nodes of the roster; ``deadline``,
-    seconds per step, after which a client that has not replied has dropped out; ``out``, the folder
-    of the results, on the SuperLink's machine; ``seed``, to break ties as ``federate(rng=seed)``
-    does; ``nameless``, for a simulation.
+    machine, which a study with identities needs; ``wait``, seconds to wait for all nodes of the
+    roster; ``deadline``, seconds per step, after which a client that has not replied has dropped
+    out; ``out``, the folder of the results, on the SuperLink's machine; ``seed``, to break ties as
+    ``federate(rng=seed)`` does; ``nameless``, for a simulation.
 
     The state is kept in ``out`` after every step. If the ServerApp is killed, the next run of the
     same study goes on where that one was. The file is deleted once the result is written, or when
