@@ -174,6 +174,7 @@ class Remedy(StrEnum):
     IDENTITIES = "give an identity to every client too, or to nobody"
     OWN_IDENTITY = "make an identity for each party"
     FIGURES = "fedrank.experiments.FIGURES and GROUPS list all names"
+    NEW_STORE = "put its store back; if it was lost, or never made, use fedrank.agent.make_store"
     COMMON_ITEMS = "keep the items that all have, with select and common_items"
 
 

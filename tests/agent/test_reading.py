@@ -27,7 +27,7 @@ def labels_of(case):
 def config_of(tmp_path, case, study, **options):
     file = tmp_path / "votes.csv"
     file.write_text(case.text)
-    policy = Policy((study.digest,), min_samples=1)
+    policy = Policy((study.digest,), allow_unsigned=True, min_samples=1)
     folder = tmp_path / "state"
     return Config("east", file, folder, tmp_path / "a.sock", policy, reading=options)
 
@@ -99,7 +99,7 @@ def test_in_a_terminal_too_a_preview_says_what_was_read_or_is_refused(tmp_path):
     assert (made[0], visible(made[1])[0]) == (0, line)
     assert (shown[0], visible(shown[1])[0]) == (0, line)
     with config.open("a") as file:
-        file.write('\n[reading]\nlayout = "ranks"\nbest = "high"\n')
+        file.write('layout = "ranks"\nbest = "high"\n')
     ((code, text),) = in_one_terminal(["agent", "preview", study, *where], width=200)
     assert code == 2
     assert visible(text)[0].startswith("fedrank: the rankings kept for the study were read with")

@@ -8,13 +8,14 @@ import pytest
 
 from fedrank import Kemeny, Rankings, Study, conduct, federate
 from fedrank.agent import Agent, Code, preview
-from fedrank.agent.store import DAY
+from fedrank.agent.ledger import DAY
+from fedrank.agent.store import BEGUN_SESSIONS
 from fedrank.exceptions import RefusalError
 from fedrank.protocol.methods import MAX_ROUNDS
 from fedrank.protocol.record import Begin
 from fedrank.protocol.secagg import STEPS, Server
 from fedrank.transport import Lost, Step
-from helpers.agents import LABELS, RANKS, ROSTER, configured, not_answered
+from helpers.agents import LABELS, RANKS, ROSTER, configured, files, not_answered
 from helpers.command import write_ranks
 
 STUDY = Study(
@@ -68,9 +69,10 @@ def test_kemeny_and_phi_behind_agents_are_those_of_one_process(agents):
     assert len(found.rounds) > 2
     # One run in the ledger, a line for each of its rounds.
     for agent in agents.agents:
-        lines = agent.store.ledger()
-        assert [line["round"] for line in lines] == list(range(len(found.rounds)))
-        assert agent.store.runs_today() == 1
+        ledger, rounds = agent.store.ledger(), range(len(found.rounds))
+        entered = [(entry.round, entry.step) for entry in ledger.of(STUDY.digest)]
+        assert entered == [(k, step) for k in rounds for step in ("mask", "unmask")]
+        assert ledger.runs_today(STUDY.digest) == 0  # it was opened
 
 
 def test_every_step_may_be_asked_again_by_a_new_agent(agents):
@@ -182,15 +184,28 @@ def test_every_run_is_answered_from_the_same_rankings(tmp_path):
     agents = Agents(tmp_path, seed=None, runs_per_day=9)
     sums = []
     for run in (1, 2):
-        orders = {1: [3, 1, 0, 2], 2: [1, 3, 0, 2]}[run]  # another order asks for other pairs
-        sums.append(margins(agents, run, orders))
+        sums.append(margins(agents, run, [3, 1, 0, 2]))
         rows = [*RANKS[1], [2, 0, 3, 1]]
         write_ranks(agents.agents[1].config.rankings, LABELS, rows)
     assert sums[0] == sums[1]
-    (kept,) = agents.agents[1].store.snapshots.iterdir()
-    assert kept.name == ALL_PAIRS.digest
+    kept = agents.agents[1].store.studies / ALL_PAIRS.digest / "rankings"
     assert kept.stat().st_mode & 0o777 == 0o600
     assert preview(agents.agents[1].config, ALL_PAIRS).rankings == 12
+    agents.close()
+
+
+def test_a_round_is_not_opened_after_a_second_announcement_in_another_run(tmp_path):
+    """Two orders are two questions: the second one is refused before anything is given."""
+    agents = Agents(tmp_path, runs_per_day=9)
+    margins(agents, 1, [3, 1, 0, 2])
+    agent = agents.agents[1]
+    begin = Begin("refine", (1, 3, 0, 2)).to_bytes()
+    with pytest.raises(TypeError):  # which is how `margins` fails where all refuse
+        margins(agents, 2, [1, 3, 0, 2])
+    # The first round of the second run was over the same survivors, and was answered.
+    assert agent.store.record(ALL_PAIRS.digest, 2).opened == 1
+    told = not_answered(Code.REFUSED, agent, ALL_PAIRS.to_json(), Step(2, 1, "advertise"), begin)
+    assert "round 1 was opened in run 1 after another announcement" in told
     agents.close()
 
 
@@ -226,8 +241,8 @@ def test_runs_that_got_nothing_leave_no_record(agents):
     agent = agents.agents[0]
     for run in range(40):
         agent.answer(STUDY.to_json(), Step(run, 0, "advertise"), b"")
-    assert list(agent.store.runs.iterdir()) == []
-    assert len(list(agent.store.sessions.iterdir())) < 25
+    assert files(agent, "runs", STUDY) == []
+    assert len(files(agent, "sessions", STUDY)) == BEGUN_SESSIONS
     long = Begin("start", tuple(range(1000))).to_bytes() or b'{"order":[7,7],"stage":"start"}'
     not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(99, 0, "advertise"), long)
     huge = b"[" + b"{}," * 1_000_000
@@ -238,19 +253,18 @@ def test_runs_that_got_nothing_leave_no_record(agents):
 def test_a_record_in_use_is_not_pruned(agents):
     first_round(agents)
     agent = agents.agents[0]
-    (record,) = agent.store.runs.iterdir()
+    (record,) = files(agent, "runs", STUDY)
     os.utime(record, (0, time.time() - DAY + 60))
     asked = [(step, request) for client, step, request in agents.asked if client == 0]
     agent.answer(STUDY.to_json(), *asked[-1])
     assert record.stat().st_mtime > time.time() - 60
 
 
-def test_runs_count_once_however_many_rounds_they_have(tmp_path):
+def test_runs_that_were_opened_cost_nothing(tmp_path):
     agents = Agents(tmp_path, runs_per_day=1)
-    assert conduct(STUDY, agents, rng=5, run=1).survivors == list(STUDY.roster)
-    step = Step(2, 0, "advertise")
-    told = not_answered(Code.REFUSED, agents.agents[0], STUDY.to_json(), step, b"")
-    assert "runs_per_day = 1" in told
+    first, again = (conduct(STUDY, agents, rng=5, run=run) for run in (1, 2))
+    assert first.survivors == again.survivors == list(STUDY.roster)
+    assert first.ranks.tobytes() == again.ranks.tobytes()
     agents.close()
 
 

@@ -1,5 +1,7 @@
 """A study of four parties, one of them behind an agent."""
 
+import json
+
 import pytest
 
 from fedrank import Borda, Mallows, Rankings, Study
@@ -21,9 +23,25 @@ def configured(folder, me=1, study=STUDY, ranks=None, seed=None, reading=None, *
     """Write a client's rankings, and configure its agent; limits are of its policy."""
     folder.mkdir(exist_ok=True)
     file = write_ranks(folder / "votes.csv", LABELS, RANKS[me] if ranks is None else ranks)
-    policy = Policy(**({"studies": (study.digest,)} | limits))
+    policy = Policy(**({"studies": (study.digest,), "allow_unsigned": True} | limits))
     where = (file, folder / "state", folder / "a.sock")
-    return Config(study.roster[me], *where, policy, seed, reading or {})
+    return Config(study.roster[me], *where, policy, seed=seed, reading=reading or {})
+
+
+def as_config(config, study=STUDY, **more):
+    """Write the TOML of a configuration that allows one unsigned study."""
+    keys = {"name": config.name, "rankings": config.rankings, "folder": config.folder}
+    keys |= {"socket": config.socket} | more
+    lines = [f"{key} = {json.dumps(str(value))}" for key, value in keys.items()]
+    return "\n".join([*lines, "[policy]", f'studies = ["{study.digest}"]', ALLOWED, ""])
+
+
+ALLOWED = "allow_unsigned = true"
+
+
+def files(agent, kind, study=STUDY):
+    """List the files of a study's sessions or runs, in an agent's store."""
+    return sorted(agent.store.files(study.digest, kind))
 
 
 class Federation:
@@ -39,6 +57,7 @@ class Federation:
             for c in range(len(study.roster))
         }
         self.requests = dict.fromkeys(range(len(study.roster)), b"")
+        self.asked, self.replied, self.server_before = {}, {}, {}  # by step
 
     def reply(self, step, client):
         request = self.requests[client]
@@ -60,6 +79,8 @@ class Federation:
         """Take a step, some clients left out; returns what the agent replied."""
         asked = [client for client in self.requests if client not in but]
         replies = {client: self.reply(step, client) for client in asked}
+        self.asked[step], self.replied[step] = self.requests, replies
+        self.server_before[step] = self.server.state()
         for client, reply in replies.items():
             self.server.receive(client, reply)
         self.requests = self.server.close_step()

@@ -74,7 +74,12 @@ def say_study(study: Study) -> None:
             typer.echo(head + part.plain.rstrip())
             head = MARGIN + FOLDED
     if not study.signed:
-        console.print(f"! {NO_IDENTITIES}", style="bold")
+        warn(NO_IDENTITIES)
+
+
+def warn(text: object) -> None:
+    """Print a line that must not be missed."""
+    make_console().print(f"! {printable(text)}", style="bold")
 
 
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -76,7 +76,7 @@ def test_the_relay_lets_flower_end_the_process(study_file, monkeypatch, raised):
 
 def test_the_relay_passes_the_agents_bytes_on(study_file, tmp_path, monkeypatch):
     votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
-    policy = Policy((STUDY.digest,))
+    policy = Policy((STUDY.digest,), allow_unsigned=True)
     config = Config("east", votes, tmp_path / "state", tmp_path / "a.sock", policy)
     agent = Agent(config)
     monkeypatch.setenv("FEDRANK_AGENT", str(tmp_path / "{}.sock"))
