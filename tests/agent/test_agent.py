@@ -23,6 +23,7 @@ from helpers.agents import (
     configured,
     files,
     not_answered,
+    opening,
 )
 from helpers.command import write_ranks
 
@@ -111,11 +112,11 @@ def test_a_step_of_a_session_that_never_began_is_refused(agent):
 
 
 def test_a_run_that_got_no_masked_input_may_begin_anew_with_new_keys(agent):
-    first = agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
+    first = agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
     (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
-    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), b"")
-    assert agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"") != first
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    assert agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1)) != first
 
 
 def test_a_repeated_study_gets_the_same_message_though_data_and_ties_change(tmp_path):
@@ -144,7 +145,7 @@ def test_a_study_is_forgotten_until_it_got_a_masked_input(agent):
 def test_a_masked_study_whose_rankings_are_gone_is_not_answered_from_the_file(agent):
     Federation(agent).finish()
     (agent.store.studies / STUDY.digest / "rankings").unlink()
-    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert "agree on a new study" in told
     assert agent.store.rankings(STUDY.digest) is None
 
@@ -153,9 +154,9 @@ def test_rankings_that_do_not_suit_are_not_kept(tmp_path):
     study = Study(Borda(4, 4, send="sums", max_samples=11), LABELS, ROSTER)
     agent = Agent(configured(tmp_path, study=study, ranks=[[0, 1, 2, 3]] * 12, reading=DECLARED))
     step = Step(1, 0, "advertise")
-    assert "max_samples" in not_answered(Code.DATA, agent, study.to_json(), step, b"")
+    assert "max_samples" in not_answered(Code.DATA, agent, study.to_json(), step, opening(1, study))
     write_ranks(agent.config.rankings, LABELS, [[0, 1, 2, 3]] * 11)
-    assert agent.answer(study.to_json(), step, b"")
+    assert agent.answer(study.to_json(), step, opening(1, study))
     agent.close()
 
 
@@ -173,7 +174,7 @@ def test_rankings_that_were_read_otherwise_are_not_answered_from(tmp_path):
         assert named in str(caught.value)
         assert "forget what was kept, so that the file is read again" in str(caught.value)
         agent = Agent(changed)
-        not_answered(Code.DATA, agent, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+        not_answered(Code.DATA, agent, STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
         agent.close()
     assert preview(config, STUDY).message.tolist() == first.message.tolist()
     agent = Agent(config)

@@ -9,9 +9,13 @@ from fedrank.agent import Agent, Overlap, Policy, overlaps, read_config
 from fedrank.agent.ledger import CONFIRM, UNMASK
 from fedrank.agent.policy import identity_folder
 from fedrank.agent.store import Store, make_store
-from fedrank.exceptions import InputError, RefusalError
-from fedrank.transport import Step
-from helpers.agents import LABELS, ROSTER, STUDY, configured
+from fedrank.exceptions import InputError
+from helpers.agents import (
+    LABELS,
+    ROSTER,
+    STUDY,
+    configured,
+)
 from helpers.identities import PARTIES, with_identities
 
 OWNER = Identity.generate()
@@ -136,12 +140,3 @@ def test_an_opened_study_whose_text_is_gone_is_named_all_the_same(tmp_path):
     (found,) = overlaps(config, store, STUDY)
     assert found == Overlap("a" * 64, found.opened)
     assert "look yourself who was in it" in found.revealed
-
-
-def test_signed_studies_are_not_answered_without_signatures(tmp_path, key):
-    config = replace(configured(tmp_path, study=SIGNED), key=key)
-    make_store(config.folder, config.public)
-    agent = Agent(config)
-    with pytest.raises(RefusalError, match="are not answered yet"):
-        agent.answer(SIGNED.to_json(), Step(1, 0, "advertise"), b"")
-    agent.close()

@@ -12,7 +12,16 @@ from fedrank.exceptions import RefusalError, RunFailedError
 from fedrank.protocol.secagg import Server
 from fedrank.schemes import Borda
 from fedrank.transport import Lost, Step
-from helpers.agents import LABELS, ROSTER, STUDY, Federation, configured, files, not_answered
+from helpers.agents import (
+    LABELS,
+    ROSTER,
+    STUDY,
+    Federation,
+    configured,
+    files,
+    not_answered,
+    opening,
+)
 from helpers.command import write_ranks
 
 
@@ -166,7 +175,7 @@ def test_rankings_that_are_not_those_of_the_first_message_are_not_answered_from(
     write_ranks(agent.config.rankings, LABELS, [[3, 2, 1, 0], [2, 3, 0, 1]] * 6)
     Federation(agent).finish()
     kept.write_bytes(old)
-    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert "the kept rankings are not those that it was answered from" in told
 
 
@@ -213,15 +222,15 @@ def test_a_study_that_is_closed_is_not_answered_again(agent):
     for step, asked in (("mask", request), ("unmask", federation.requests[1])):
         told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(1, 0, step), asked)
         assert "its owner has closed the study for ever" in told
-    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert files(agent, "sessions") == files(agent, "runs") == []
     assert agent.store.rankings(STUDY.digest) is None
     # Its file being there again changes nothing, nor does allowing it.
     agent.store.allow(STUDY.digest, STUDY.to_json())
-    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     agent.close()
     again = Agent(agent.config)
-    not_answered(Code.REFUSED, again, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    not_answered(Code.REFUSED, again, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     again.close()
     assert preview(agent.config, STUDY).objection == "its owner has closed the study for ever"
 

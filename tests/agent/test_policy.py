@@ -19,6 +19,7 @@ from helpers.agents import (
     configured,
     files,
     not_answered,
+    opening,
 )
 from helpers.command import write_ranks
 
@@ -40,7 +41,9 @@ def test_what_the_policy_does_not_allow_is_refused_at_the_first_step(
 ):
     config = configured(tmp_path, **({"studies": (study.digest,)} | limits))
     agent = Agent(config)
-    assert named in not_answered(Code.REFUSED, agent, study.to_json(), Step(1, 0, "advertise"), b"")
+    assert named in not_answered(
+        Code.REFUSED, agent, study.to_json(), Step(1, 0, "advertise"), opening(1, study)
+    )
     assert files(agent, "sessions", study) == []
     assert agent.store.ledger().entries == []
     agent.close()
@@ -49,27 +52,27 @@ def test_what_the_policy_does_not_allow_is_refused_at_the_first_step(
 def test_too_few_rankings_are_not_kept_as_the_studys_message(tmp_path):
     config = configured(tmp_path, ranks=RANKS[1][:9])
     agent = Agent(config)
-    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
     write_ranks(config.rankings, LABELS, RANKS[1])
-    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
+    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
     agent.close()
     # A policy that asks for more holds for a message that is kept, too.
     agent = Agent(configured(tmp_path, min_samples=13))
-    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     agent.close()
 
 
 def test_labels_that_the_study_does_not_have_are_not_guessed_at(tmp_path):
     bare = Study(Borda(4, 4), roster=ROSTER)
     agent = Agent(configured(tmp_path, study=bare))
-    told = not_answered(Code.DATA, agent, bare.to_json(), Step(1, 0, "advertise"), b"")
+    told = not_answered(Code.DATA, agent, bare.to_json(), Step(1, 0, "advertise"), opening(1, bare))
     assert "agree on a study with the labels" in told
     agent.close()
     numbered = {"layout": "ranks", "header": False}
     config = configured(tmp_path, study=bare, reading=numbered)
     config.rankings.write_text("".join(",".join(map(str, row)) + "\n" for row in RANKS[1]))
     agent = Agent(config)
-    agent.answer(bare.to_json(), Step(1, 0, "advertise"), b"")
+    agent.answer(bare.to_json(), Step(1, 0, "advertise"), opening(1, bare))
     agent.close()
 
 
@@ -115,18 +118,18 @@ def test_runs_count_from_the_masked_step_whatever_becomes_of_them(tmp_path):
             agent.answer(STUDY.to_json(), Step(number, 0, "mask"), request) == sent
         )  # counted once
     assert [entry.run for entry in agent.store.ledger().entries] == [5, 6]
-    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(7, 0, "advertise"), b"")
+    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(7, 0, "advertise"), opening(7))
     assert "runs_per_day = 2" in told
     not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(4, 0, "mask"), open_run.requests[1])
     agent.close()
     # A restart changes nothing.
     agent = Agent(agent.config)
-    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(8, 0, "advertise"), b"")
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(8, 0, "advertise"), opening(8))
     # A day later there is room.
     lines = [json.loads(line) for line in agent.store.ledger_file.read_text().splitlines()]
     lines[0]["time"] -= DAY
     agent.store.ledger_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    agent.answer(STUDY.to_json(), Step(8, 0, "advertise"), b"")
+    agent.answer(STUDY.to_json(), Step(8, 0, "advertise"), opening(8))
     agent.close()
 
 

@@ -15,7 +15,14 @@ from fedrank.agent.preview import bytes_up
 from fedrank.agent.socket import listens
 from fedrank.protocol.secagg import STEPS
 from fedrank.transport import Step
-from helpers.agents import STUDY, Federation, as_config, configured, not_answered
+from helpers.agents import (
+    STUDY,
+    Federation,
+    as_config,
+    configured,
+    not_answered,
+    opening,
+)
 from helpers.command import COMMAND
 
 pytestmark = pytest.mark.nodes
@@ -94,7 +101,7 @@ def test_an_agent_that_is_told_to_end_does_so_and_takes_its_socket_with_it(tmp_p
     with contextlib.ExitStack() as idle:
         for _ in range(20):
             idle.enter_context(socket.socket(socket.AF_UNIX)).connect(str(config.socket))
-        ask(config.socket, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+        ask(config.socket, STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
         before = time.monotonic()
         process.send_signal(told)
         assert process.wait(timeout=60) == (0 if told == signal.SIGTERM else 130)
@@ -110,7 +117,7 @@ def test_an_agent_says_where_it_is_only_once_it_listens(tmp_path):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline().startswith("agent of east")
-        ask(config.socket, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+        ask(config.socket, STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
     finally:
         process.kill()
         process.communicate()
@@ -123,7 +130,7 @@ def test_two_processes_cannot_hold_one_store(tmp_path, started):
     assert second.wait(timeout=60) == 2
     assert "in use by an agent" in second.stderr.read()
     # The first still answers.
-    ask(config.socket, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+    ask(config.socket, STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
 
 
 def test_a_socket_may_be_handed_over(tmp_path):
@@ -148,7 +155,7 @@ def test_a_socket_may_be_handed_over(tmp_path):
             if handed.exists():
                 break
             time.sleep(0.1)
-        reply = ask(handed, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+        reply = ask(handed, STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
         assert len(reply) == bytes_up(STUDY.round(0))["advertise"]
         assert not (tmp_path / "agent.sock").exists()
     finally:

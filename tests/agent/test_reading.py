@@ -7,7 +7,15 @@ import pytest
 from fedrank import Borda, Kemeny, Study
 from fedrank.agent import Agent, Code, Config, Policy, RefusalError, preview, read_config
 from fedrank.transport import Step
-from helpers.agents import LABELS, RANKS, ROSTER, STUDY, configured, not_answered
+from helpers.agents import (
+    LABELS,
+    RANKS,
+    ROSTER,
+    STUDY,
+    configured,
+    not_answered,
+    opening,
+)
 from helpers.command import in_one_terminal, run, visible, write_ranks
 from helpers.readings import CASES
 
@@ -148,12 +156,12 @@ def tied(folder, study, **reading):
 def test_ties_are_refused_by_a_study_of_complete_rankings_and_may_be_completed(tmp_path, study):
     agent = Agent(tied(tmp_path, study))
     first = Step(1, 0, "advertise")
-    told = not_answered(Code.DATA, agent, study.to_json(), first, b"")
+    told = not_answered(Code.DATA, agent, study.to_json(), first, opening(1, study))
     assert "the study takes complete rankings only" in told
     assert 'layout = "ranks", complete = true: order ties and gaps at random' in told
     agent.close()
     agent = Agent(tied(tmp_path, study, complete=True))
-    agent.answer(study.to_json(), first, b"")
+    agent.answer(study.to_json(), first, opening(1, study))
     shown = preview(agent.config, study)
     assert shown.source.endswith("ties and gaps of 6 rankings completed at random)")
     agent.close()

@@ -27,6 +27,7 @@ from helpers.agents import (
     configured,
     files,
     not_answered,
+    opening,
 )
 
 
@@ -51,16 +52,16 @@ def test_two_agents_cannot_hold_one_store(agent):
 
 
 def test_states_that_nobody_used_for_a_day_are_deleted(agent):
-    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
+    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
     (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
-    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert old not in files(agent, "sessions")
 
 
 @pytest.mark.parametrize("restart", [True, False])
 def test_they_are_deleted_at_the_start_and_at_a_refused_request_too(agent, restart):
-    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
+    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
     (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
     if restart:
@@ -76,7 +77,7 @@ def test_of_sessions_without_a_masked_input_only_the_newest_are_kept(agent):
     (masked,) = files(agent, "sessions")
     os.utime(masked, (0, time.time() - DAY / 2))  # the oldest, and kept
     for number in range(1, BEGUN_SESSIONS + 4):
-        agent.answer(STUDY.to_json(), Step(number, 0, "advertise"), b"")
+        agent.answer(STUDY.to_json(), Step(number, 0, "advertise"), opening(number))
         made = agent.store.session_file(STUDY.digest, number, 0)
         os.utime(made, (0, time.time() - 1000 + number))
     kept = {file.name for file in files(agent, "sessions")}
@@ -88,9 +89,11 @@ def test_sessions_of_another_study_push_out_none_of_this_one(tmp_path):
     agent = Agent(configured(tmp_path, studies=(STUDY.digest, other.digest), runs_per_day=1))
     federation = Federation(agent).until("share")
     for number in range(BEGUN_SESSIONS + 1):
-        agent.answer(other.to_json(), Step(number, 0, "advertise"), b"")
+        agent.answer(other.to_json(), Step(number, 0, "advertise"), opening(number, other))
     Federation(agent, other, number=99).until("mask").step("mask")  # its quota is spent
-    not_answered(Code.REFUSED, agent, other.to_json(), Step(100, 0, "advertise"), b"")
+    not_answered(
+        Code.REFUSED, agent, other.to_json(), Step(100, 0, "advertise"), opening(100, other)
+    )
     assert federation.step("share")
     for step in ("mask", "unmask"):
         federation.step(step)
@@ -136,10 +139,10 @@ def test_a_run_whose_state_was_deleted_is_over(agent, step):
         federation.step(each)
     (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
-    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert not old.exists()
     told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(1, 0, step), asked[step])
-    assert "this session is over" in told
+    assert "round 0 of run 1 is over" in told
     assert len(agent.store.ledger().entries) == 2
 
 
@@ -216,15 +219,15 @@ def test_a_session_that_confirmed_is_kept_until_its_round_is_opened(tmp_path):
 def test_a_folder_that_was_moved_and_replaced_by_a_copy_is_noticed(agent, tmp_path):
     """The lock stays with the folder that was moved; another agent could hold the copy."""
     folder = agent.config.folder
-    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
+    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
     folder.rename(tmp_path / "moved")
-    told = not_answered(Code.ERROR, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    told = not_answered(Code.ERROR, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert "is not the folder that this agent locked when it started" in told
     shutil.copytree(tmp_path / "moved", folder)
-    not_answered(Code.ERROR, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    not_answered(Code.ERROR, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     shutil.rmtree(folder)
     (tmp_path / "moved").rename(folder)
-    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
 
 
 def test_a_folder_that_is_replaced_while_a_step_is_answered_gives_nothing(
@@ -238,7 +241,7 @@ def test_a_folder_that_is_replaced_while_a_step_is_answered_gives_nothing(
         return take_step(*arguments)
 
     monkeypatch.setattr(agent, "take_step", replaced)
-    not_answered(Code.ERROR, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    not_answered(Code.ERROR, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
 
 
 NORTH, EAST = Identity.generate(), Identity.generate()

@@ -22,6 +22,7 @@ from helpers.agents import (
     as_config,
     configured,
     not_answered,
+    opening,
 )
 from helpers.command import refused, run, run_process, write_ranks
 
@@ -159,7 +160,7 @@ def test_a_study_is_allowed_after_its_overlaps_were_shown(tmp_path):
     asked = run("agent", "allow", new, "--config", file)
     assert asked.returncode == 2
     assert "pass --yes to agree" in asked.stderr
-    not_answered(Code.REFUSED, agent, other.to_json(), Step(1, 0, "advertise"), b"")
+    not_answered(Code.REFUSED, agent, other.to_json(), Step(1, 0, "advertise"), opening(1, other))
     done = run("agent", "allow", new, "--config", file, "--yes")
     warned = f"! Study {STUDY.digest} was opened on "
     assert warned in asked.stdout
@@ -169,7 +170,7 @@ def test_a_study_is_allowed_after_its_overlaps_were_shown(tmp_path):
     assert done.stdout.endswith(f"allowed: {other.digest}\n")
     assert file.read_text() == text
     write_ranks(config.rankings, LABELS[:3], [[0, 1, 2], [2, 0, 1]] * 6)
-    agent.answer(other.to_json(), Step(1, 0, "advertise"), b"")
+    agent.answer(other.to_json(), Step(1, 0, "advertise"), opening(1, other))
     agent.close()
 
 

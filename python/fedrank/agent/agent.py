@@ -1,21 +1,24 @@
 """What an agent answers, and what it refuses."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from fedrank import _core
-from fedrank.agent.ledger import MASK, UNMASK, Ledger, sha256
+from fedrank._core import SecaggBegin
+from fedrank.agent.ledger import CONFIRM, CONFIRMED, MASK, UNMASK, Ledger, sha256
 from fedrank.agent.policy import NOT_ALLOWED, Config
 from fedrank.agent.snapshot import encode, kept_snapshot
 from fedrank.agent.store import Session, Store
 from fedrank.exceptions import Code, ProtocolError, RefusalError
-from fedrank.protocol.record import Begin, Record
-from fedrank.protocol.secagg import STEPS, Client
-from fedrank.protocol.study import Round, Study
+from fedrank.protocol.envelope import Envelopes, check_session, envelopes
+from fedrank.protocol.identity import Identity
+from fedrank.protocol.record import Begin, Record, opening
+from fedrank.protocol.secagg import Client
+from fedrank.protocol.study import Study
 from fedrank.transport.base import Step
 
-NOT_YET = "studies with identities are not answered yet, since replies are not signed"
 IS_CLOSED = "its owner has closed the study for ever"
 
 
@@ -39,6 +42,7 @@ class Agent:
     --------
     >>> import tempfile
     >>> from pathlib import Path
+    >>> import fedrank as fr
     >>> from fedrank import Borda
     >>> from fedrank.agent import Policy
     >>> folder = Path(tempfile.mkdtemp())
@@ -48,8 +52,9 @@ class Agent:
     >>> config = Config("east", folder / "votes.csv", folder / "s", folder / "a.sock", policy)
     >>> agent = Agent(config)
     >>> first = Step(run=7, round=0, name="advertise")
-    >>> keys = agent.answer(study.to_json(), first, b"")
-    >>> len(keys), agent.answer(study.to_json(), first, b"") == keys
+    >>> begin = fr.secagg.Server(study.round(0), run=7).begin(1, study.digest)
+    >>> keys = agent.answer(study.to_json(), first, begin)
+    >>> len(keys), agent.answer(study.to_json(), first, begin) == keys
     (104, True)
     >>> agent.close()
     """
@@ -77,7 +82,7 @@ class Agent:
         step : Step
             Which run, round and step. Each round of a run is a session with keys of its own.
         request : bytes
-            What the server sent: at the first step of a later round the announced order.
+            What the server sent, in an envelope if the study names identities; so is the reply.
 
         Raises
         ------
@@ -87,7 +92,7 @@ class Agent:
         self.store.check_place()
         self.store.prune()
         agreed = self.check(study)
-        if step.name not in STEPS:
+        if step.name not in agreed.steps:
             raise RefusalError(Code.PROTOCOL, f"there is no step {step.name!r}")
         try:
             reply = self.take_step(agreed, step, request)
@@ -108,84 +113,144 @@ class Agent:
             study = Study.from_json(text)
         except ValueError as error:
             raise RefusalError(Code.REFUSED, str(error)) from error
-        problem = objection(self.config, self.store, study) or (NOT_YET if study.signed else None)
+        problem = objection(self.config, self.store, study)
         if problem is not None:
             raise RefusalError(Code.REFUSED, f"study {study.digest}: {problem}")
         return study
 
     def take_step(self, study: Study, step: Step, request: bytes) -> bytes:
         """Go on from what is saved, and save what is new before the reply is known."""
-        key = study.digest, step.run, step.round
-        ledger, session = self.store.ledger(), self.store.session(*key) or Session()
-        record = self.store.record(study.digest, step.run) or begun(study)
-        if step.name == "advertise":
-            round = record.begin(study, step.round, Begin.from_bytes(request, study.method.n))
-            ledger.check_digest(study.digest, step.round, round.digest)
-        else:
-            round = record.round(study, step.round)
-        if step.name not in session.requests:
-            ledger.check_request(*key, step.name, request)
-        asked = Asked(study, step, request, round, ledger, session, record)
-        client = self.resume(asked)
+        me = self.config.me(study)
+        assert me is not None  # checked with the study
+        identity = self.config.identity if study.signed else None
+        asked = Asked(
+            study=study,
+            step=step,
+            request=request,
+            me=me,
+            identity=identity,
+            envelopes=envelopes(study, me, identity),
+            ledger=self.store.ledger(),
+            session=self.store.session(study.digest, step.run, step.round) or Session(),
+            record=self.store.record(study.digest, step.run) or begun(study),
+        )
+        client = self.begin(asked) if step.name == "advertise" else self.go_on(asked)
         if step.name == "advertise":
             reply = client.advertise()
         elif step.name == "share":
-            reply = client.share(request)
+            reply = client.share(asked.request)
         elif step.name == "mask":
             reply = self.mask(client, asked)
+        elif step.name == CONFIRM:
+            reply = self.open(client, asked, client.confirm)
+        elif study.signed:
+            reply = self.unmask(client, asked)
         else:
-            reply = self.open(client, asked)
+            reply = self.open(client, asked, client.unmask)
         # Only runs that are in the ledger leave a record: others could fill the disk.
-        if step.round > 0 or step.name in ("mask", "unmask"):
-            self.store.save_record(study.digest, step.run, record)
-        session.requests.setdefault(step.name, sha256(request))
-        session.state = client.state()
-        self.store.save_session(*key, session)
-        return reply
+        if step.round > 0 or step.name in (MASK, CONFIRM, UNMASK):
+            self.store.save_record(study.digest, step.run, asked.record)
+        asked.session.requests.setdefault(step.name, sha256(asked.request))
+        asked.session.state = client.state()
+        self.store.save_session(study.digest, step.run, step.round, asked.session)
+        if asked.envelopes is None:
+            return reply
+        digest = bytes.fromhex(client.round.digest)
+        return asked.envelopes.seal(reply, step.name, digest, client.session)
 
-    def resume(self, asked: "Asked") -> Client:
-        """Make the client of a session: with new keys at the first step only."""
+    def begin(self, asked: "Asked") -> Client:
+        """Make the client of a session, with new keys unless it has begun."""
         study, step = asked.study, asked.step
+        header = None
+        if asked.envelopes is not None:
+            header, asked.request = asked.envelopes.open_begin(asked.request)
+        begin = opening(asked.request, asked.me, step.run, step.round)
+        if header is not None:
+            check_session(header, begin.round_digest(), begin.session())
+        if asked.record.missed(begin):
+            self.catch_up(asked, begin)
+        round = asked.record.take(study, begin)
+        asked.ledger.check_digest(study.digest, step.round, round.digest)
+        asked.check_request()
         if asked.session.state:
-            return Client.resume(asked.round, asked.session.state)
-        where = f"run {step.run}, round {step.round}"
-        # New keys would give a second masked input, which no ledger counts.
-        if asked.ledger.entered(study.digest, step.run, step.round):
-            raise RefusalError(Code.PROTOCOL, f"{where}: this session is over")
-        if step.name != "advertise":
-            raise RefusalError(
-                Code.PROTOCOL, f"{where}: the session has not begun, or its state was deleted"
-            )
+            client = Client.resume(round, asked.session.state, asked.identity)
+            if client.session != begin.session():
+                raise ProtocolError(f"{asked.where} has begun as another session", "conflict")
+            return client
+        asked.check_not_over()
         # What the step of the masked input will need is checked here, before anything is given.
         self.check_runs(asked)
         snapshot, _ = kept_snapshot(self.config, self.store, study)
-        encode(self.config, study, asked.round, snapshot)
+        encode(self.config, study, round, snapshot)
         self.store.make_room(study.digest, asked.ledger)
-        me = self.config.me(study)
-        assert me is not None  # checked with the study
-        return Client(asked.round, me)
+        return Client(round, asked.me, begin.session(), asked.identity)
+
+    def catch_up(self, asked: "Asked", begin: SecaggBegin) -> None:
+        """Enter that the round before was opened, as the other survivors' signatures show."""
+        number = asked.step.round - 1
+        before = self.store.session(asked.study.digest, asked.step.run, number)
+        if before is None:
+            raise ProtocolError(f"{asked.where} follows one that this client has not", "order")
+        round = asked.record.round(asked.study, number)
+        asked.record.catch_up(begin, Client.resume(round, before.state, asked.identity))
+        self.check_survivors(begin.survivors)
+        survivors = tuple(begin.survivors)
+        asked.ledger.check_opening(asked.study.digest, number, round.digest, survivors)
+        asked.enter(CONFIRMED, round=number, digest=round.digest, survivors=survivors)
+
+    def go_on(self, asked: "Asked") -> Client:
+        """Take up the client of a session that has begun."""
+        round = asked.record.round(asked.study, asked.step.round)
+        if not asked.session.state:
+            asked.check_not_over()
+            raise RefusalError(
+                Code.PROTOCOL, f"{asked.where} has not begun here, or its keys were deleted"
+            )
+        client = Client.resume(round, asked.session.state, asked.identity)
+        if asked.envelopes is not None:
+            place = asked.step.name, bytes.fromhex(round.digest), client.session
+            asked.request = asked.envelopes.open(asked.request, *place)
+        asked.check_request()
+        return client
 
     def mask(self, client: Client, asked: "Asked") -> bytes:
         """Give the masked input, once it is in the ledger."""
         self.check_runs(asked)
         snapshot, rankings = kept_snapshot(self.config, self.store, asked.study)
-        message = encode(self.config, asked.study, asked.round, snapshot)
+        message = encode(self.config, asked.study, client.round, snapshot)
         reply = client.mask(asked.request, message)
-        requests = asked.session.requests | {"mask": sha256(asked.request)}
+        requests = asked.session.requests | {MASK: sha256(asked.request)}
         asked.enter(MASK, requests=requests, rankings=rankings)
         return reply
 
-    def open(self, client: Client, asked: "Asked") -> bytes:
+    def open(self, client: Client, asked: "Asked", give: Callable[[bytes], bytes]) -> bytes:
         """Help to open a sum, once it is in the ledger: one list per study and round, for ever."""
-        survivors, digest = _core.survivors_of(asked.request), asked.round.digest
+        survivors = _core.survivors_of(asked.request)
         self.check_survivors(survivors)
-        found = tuple(survivors)
-        asked.ledger.check_opening(asked.study.digest, asked.step.round, digest, found)
+        self.check_list(asked, client, tuple(survivors))
         asked.record.open(asked.step.round, survivors)
-        reply = client.unmask(asked.request)
-        requests = {"unmask": sha256(asked.request)}
-        asked.enter(UNMASK, requests=requests, digest=digest, survivors=found)
+        reply = give(asked.request)
+        self.enter_list(asked, client, tuple(survivors))
         return reply
+
+    def unmask(self, client: Client, asked: "Asked") -> bytes:
+        """Give shares of masks for the list that this client and others have confirmed."""
+        survivors = asked.record.survivors or ()
+        self.check_list(asked, client, survivors)
+        reply = client.unmask(asked.request)
+        self.enter_list(asked, client, survivors)
+        return reply
+
+    def check_list(self, asked: "Asked", client: Client, survivors: tuple[int, ...]) -> None:
+        """Refuse a second list of survivors for a round, over all runs."""
+        digest, round = asked.study.digest, client.round
+        asked.ledger.check_opening(digest, round.number, round.digest, survivors)
+
+    def enter_list(self, asked: "Asked", client: Client, survivors: tuple[int, ...]) -> None:
+        """Enter the list of survivors of a round."""
+        requests = {asked.step.name: sha256(asked.request)}
+        digest = client.round.digest
+        asked.enter(asked.step.name, requests=requests, digest=digest, survivors=survivors)
 
     def check_runs(self, asked: "Asked") -> None:
         """Refuse more runs than agreed to; a run does not count against itself."""
@@ -202,22 +267,47 @@ class Agent:
             )
 
 
-@dataclass(frozen=True)
+@dataclass
 class Asked:
-    """What is asked in one step, and what is known about it."""
+    """What is asked in one step, and what is known about it.
+
+    The request is what the server sent; once it is out of its envelope, the message in it.
+    """
 
     study: Study
     step: Step
     request: bytes
-    round: Round
+    me: int
+    identity: Identity | None
+    envelopes: Envelopes | None
     ledger: Ledger
     session: Session
     record: Record
 
+    @property
+    def where(self) -> str:
+        """The session, in words."""
+        return f"round {self.step.round} of run {self.step.run}"
+
+    def check_request(self) -> None:
+        """Refuse to go on where session and ledger do not tell of the same answers."""
+        where = self.study.digest, self.step.run, self.step.round
+        self.ledger.check_session(*where, self.session.requests)
+        if self.step.name not in self.session.requests:
+            self.ledger.check_request(*where, self.step.name, self.request)
+
+    def check_not_over(self) -> None:
+        """Refuse a session whose keys were deleted after its masked input was given.
+
+        New keys would give a second masked input, which no ledger counts.
+        """
+        if self.ledger.entered(self.study.digest, self.step.run, self.step.round):
+            raise RefusalError(Code.PROTOCOL, f"{self.where} is over")
+
     def enter(self, step: str, **fields: Any) -> None:
         """Enter what is about to be given into the ledger."""
         where = {"run": self.step.run, "round": self.step.round}
-        self.ledger.enter(self.study.digest, step, **where, **fields)
+        self.ledger.enter(self.study.digest, step, **(where | fields))
 
 
 def objection(config: Config, store: Store, study: Study, *, allowed: bool = False) -> str | None:

@@ -8,7 +8,7 @@ list of survivors over which this agent helps to open a sum.
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,16 @@ from fedrank.exceptions import Code, InputError, RefusalError
 
 DAY = 24 * 60 * 60.0  # seconds
 PRIVATE = 0o600  # permissions
-MASK, CONFIRM, UNMASK, CLOSED = "mask", "confirm", "unmask", "closed"
-OPENING = (CONFIRM, UNMASK)
-"""Steps whose reply says that a sum over a list of survivors may be opened."""
+MASK, CONFIRM, UNMASK = "mask", "confirm", "unmask"  # steps that are entered
+CONFIRMED = "confirmed"  # others' signatures over the list were seen
+CLOSED = "closed"
+OPENING = (CONFIRM, CONFIRMED, UNMASK)
+"""Entries that say over which survivors a round may be opened."""
 WAITING_SESSIONS = 16  # that are kept in each study: those that confirmed and were not unmasked
+SESSION = {"time", "study", "step", "run", "round", "requests"}
 FIELDS = {
-    MASK: {"time", "study", "step", "run", "round", "requests", "rankings"},
-    CONFIRM: {"time", "study", "step", "run", "round", "requests", "digest", "survivors"},
-    UNMASK: {"time", "study", "step", "run", "round", "requests", "digest", "survivors"},
+    MASK: SESSION | {"rankings"},
+    **dict.fromkeys(OPENING, SESSION | {"digest", "survivors"}),
     CLOSED: {"time", "study", "step"},
 }
 """What a line holds, by its step."""
@@ -44,8 +46,9 @@ class Entry:
         When it was written, in seconds since 1970; never before that of the line above.
     study : str
         Digest of the study.
-    step : {"mask", "confirm", "unmask", "closed"}
-        The step that was answered; "closed" if the study's owner ended it.
+    step : {"mask", "confirm", "confirmed", "unmask", "closed"}
+        The step that was answered; "confirmed" if this client did not confirm the survivors
+        itself, but saw that enough others did; "closed" if the study's owner ended it.
     run, round : int
         Which session.
     requests : dict of str to str
@@ -208,6 +211,24 @@ class Ledger:
                 f"run {run}, round {round}: the saved session is older than the ledger, which says "
                 f"that {step} was answered to another request: was an older file put back?",
             )
+
+    def check_session(self, study: str, run: int, round: int, answered: Collection[str]) -> None:
+        """Refuse a session that answered steps of which the ledger does not know.
+
+        Raises
+        ------
+        RefusalError
+            If an older ledger lies beside it.
+        """
+        entries = self.of(study)
+        known = {entry.step for entry in entries if entry.session == (study, run, round)}
+        for step in (MASK, CONFIRM, UNMASK):
+            if step in answered and step not in known:
+                raise RefusalError(
+                    Code.REFUSED,
+                    f"run {run}, round {round}: the ledger is older than the saved session, which "
+                    f"answered {step}: was an older file put back?",
+                )
 
     def check_digest(self, study: str, round: int, digest: str) -> None:
         """Refuse a round that was opened with another announced order, in whatever run.

@@ -10,8 +10,8 @@ from fedrank.agent.agent import objection, too_many
 from fedrank.agent.policy import Config
 from fedrank.agent.snapshot import Snapshot, encode, file_hash, kept_snapshot, new_snapshot
 from fedrank.agent.store import Store
+from fedrank.protocol.envelope import OVERHEAD
 from fedrank.protocol.methods import DISPERSION, REFINE, Kemeny
-from fedrank.protocol.secagg import STEPS
 from fedrank.protocol.study import Round, Study
 from fedrank.schemes import Dispersion, Refine, Segment
 from fedrank.schemes.refine import AUTO
@@ -191,7 +191,7 @@ def all_pairs(method: Kemeny) -> Refine:
 
 
 def bytes_up(round: Round) -> dict[str, int]:
-    """Sizes of a client's messages in one round, if all clients take part.
+    """Sizes of what a client sends in one round, in envelopes if the study has identities.
 
     Examples
     --------
@@ -199,5 +199,6 @@ def bytes_up(round: Round) -> dict[str, int]:
     >>> sum(bytes_up(Study(Borda(n=978, clients=10)).round(0)).values())
     3582
     """
-    sizes = _core.message_sizes(round.clients, round.scheme.message_bits)
-    return {step: getattr(sizes, step) for step in STEPS}
+    sizes = _core.message_sizes(round.clients, round.scheme.message_bits, round.signed)
+    envelope = OVERHEAD if round.signed else 0
+    return {step: getattr(sizes, step) + envelope for step in round.steps}

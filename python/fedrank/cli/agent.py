@@ -97,7 +97,7 @@ def new(
     if "genes" in how.options:
         how.options["genes"] = str(Path(how.options["genes"]).resolve())
     output.say(read.source)
-    show_study(agreed)
+    typer.echo(agreed.summary())
     if key is not None:
         identity = Identity.load(key)
         folder = identity_folder(identity.fingerprint)
@@ -162,16 +162,6 @@ def ask(question: str, yes: bool) -> None:
     typer.confirm(question, abort=True)
 
 
-def show_study(study: Study) -> None:
-    """Print what a study says."""
-    output.say(f"Study {study.digest}")
-    output.say(f"{study.method!r}; threshold {study.threshold}")
-    names = [] if study.items is None else study.items
-    output.say(f"{study.method.n} items: {few(names)}" if names else f"{study.method.n} items")
-    for name, shown in zip(study.roster, study.fingerprints or study.roster, strict=True):
-        output.say(f"{name}: {shown if study.signed else 'no identity'}")
-
-
 @app.command()
 def new_store(config: ConfigOption = Path("agent.toml"), yes: YesOption = False) -> None:
     """Make the store of a key that has none.
@@ -205,7 +195,7 @@ def allow(
     problem = objection(settings, store, agreed, allowed=True)
     if problem is not None:
         raise InputError(f"the study would be refused all the same: {problem}", file=study)
-    show_study(agreed)
+    typer.echo(agreed.summary())
     for each in agents.overlaps(settings, store, agreed):
         output.say(
             f"! Study {each.study} was opened on {utc(each.opened)} UTC with "
@@ -286,7 +276,7 @@ def preview(
             f"The file {settings.rankings} HAS CHANGED since it was read. The study is answered "
             "from the rankings as they were then."
         )
-    show_study(shown.study)
+    typer.echo(shown.study.summary())
     show_ends(shown.ranked)
     output.show(
         f"Message for study {shown.study.digest}",

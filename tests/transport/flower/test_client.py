@@ -13,7 +13,13 @@ from fedrank.protocol.secagg import SIGNED_STEPS
 from fedrank.transport import Step
 from fedrank.transport.flower import client as relay
 from fedrank.transport.flower import client_app
-from helpers.agents import LABELS, RANKS, SECRET, STUDY
+from helpers.agents import (
+    LABELS,
+    RANKS,
+    SECRET,
+    STUDY,
+    opening,
+)
 from helpers.command import write_ranks
 
 pytestmark = pytest.mark.usefixtures("task")
@@ -31,7 +37,7 @@ def relayed(study, node_config, content, step="advertise"):
     return dict(record)
 
 
-ASKED = {"fedrank": ConfigRecord({"bytes": b"", "run": "7", "round": "0"})}
+ASKED = {"fedrank": ConfigRecord({"bytes": opening(7), "run": "7", "round": "0"})}
 
 
 @pytest.fixture
@@ -87,7 +93,7 @@ def test_the_relay_passes_the_agents_bytes_on(study_file, tmp_path, monkeypatch)
         listener.start()
         reply = relayed(study_file, {"partition-id": 0}, ASKED)
         listener.join(60)
-    assert reply == {"bytes": agent.answer(STUDY.to_json(), Step(7, 0, "advertise"), b"")}
+    assert reply == {"bytes": agent.answer(STUDY.to_json(), Step(7, 0, "advertise"), opening(7))}
     agent.close()
 
 
