@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use fedrank_core::Interrupt;
 use fedrank_core::secagg::{self, Client, Params, Server};
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
@@ -27,7 +26,7 @@ fn params(
 
 /// One client in one session.
 ///
-/// Clients run in worker threads, where no signal arrives: `interrupt_all` stops them.
+/// Clients often run in worker threads, where no signal arrives: `interrupt_all` stops them there.
 #[pyclass(module = "fedrank._core")]
 pub(crate) struct SecaggClient(Client);
 
@@ -67,8 +66,8 @@ impl SecaggClient {
     }
 
     fn share<'py>(&mut self, py: Python<'py>, request: &[u8]) -> Result<Bound<'py, PyBytes>> {
-        let token = Interrupt::begin();
-        Ok(PyBytes::new(py, &py.detach(|| self.0.share(request, token))?))
+        let reply = interruptible(py, LONG, |token| self.0.share(request, token))?;
+        Ok(PyBytes::new(py, &reply))
     }
 
     fn mask<'py>(
@@ -77,8 +76,9 @@ impl SecaggClient {
         request: &[u8],
         input: PyReadonlyArray1<'py, u64>,
     ) -> Result<Bound<'py, PyBytes>> {
-        let (input, token) = (slice(&input)?, Interrupt::begin());
-        Ok(PyBytes::new(py, &py.detach(|| self.0.mask(request, input, token))?))
+        let input = slice(&input)?;
+        let reply = interruptible(py, LONG, |token| self.0.mask(request, input, token))?;
+        Ok(PyBytes::new(py, &reply))
     }
 
     fn unmask<'py>(&mut self, py: Python<'py>, request: &[u8]) -> Result<Bound<'py, PyBytes>> {
