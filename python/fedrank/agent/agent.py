@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import secrets
 from dataclasses import dataclass
 
 import numpy as np
@@ -273,7 +272,7 @@ def new_snapshot(config: Config, study: Study) -> Snapshot:
     """Read the rankings as they are now."""
     rankings = read_rankings(config, study)
     check_samples(config, len(rankings))  # more may come, so nothing is kept yet
-    seed = secrets.token_bytes(32) if config.seed is None else seed_bytes(config.seed)
+    seed = seed_bytes(config.seed)
     return Snapshot(rankings, seed, str(rankings.source), origin_of(config))
 
 
