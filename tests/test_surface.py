@@ -15,6 +15,8 @@ MODULES = {
 def test_the_public_names_are_at_most_thirty_and_all_that_dir_shows():
     assert len(fr.__all__) <= 30
     assert dir(fr) == sorted(fr.__all__)
+    assert fr.__version__
+    assert "__version__" not in fr.__all__
     for name in fr.__all__:
         assert inspect.ismodule(getattr(fr, name)) == (name in MODULES), name
 

@@ -21,6 +21,7 @@ from fedrank.mallows import Mallows
 from fedrank.planning.plan import plan
 from fedrank.protocol.driver import conduct
 from fedrank.protocol.federate import federate
+from fedrank.protocol.identity import Identity
 from fedrank.protocol.methods import Kemeny
 from fedrank.protocol.result import FederatedConsensus
 from fedrank.protocol.study import Study
@@ -53,13 +54,13 @@ __all__ = [
     "Borda",
     "Consensus",
     "FederatedConsensus",
+    "Identity",
     "Kemeny",
     "Lehmer",
     "Mallows",
     "PartialRankings",
     "Rankings",
     "Study",
-    "__version__",
     "agent",
     "aggregate",
     "conduct",

@@ -24,7 +24,7 @@ def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make the dict of a JSON object: a reader may see the first of two values, and we the last."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        raise ValueError("a field is given twice")
+        raise ValueError("a field is given twice, so people and programs may read different values")
     return fields
 
 
@@ -39,3 +39,17 @@ def canonical(value: object) -> str:
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
+
+
+def wrong_fields(fields: object, wanted: set[str]) -> str:
+    """Say which fields of a JSON object are missing or unknown.
+
+    Examples
+    --------
+    >>> wrong_fields({"name": "x"}, {"items"})
+    "the field 'items' is missing; the field 'name' is unknown"
+    """
+    if not isinstance(fields, dict):
+        return f"it must be an object, not {type(fields).__name__}"
+    lists = (("missing", wanted - set(fields)), ("unknown", set(fields) - wanted))
+    return "; ".join(f"the field {min(some)!r} is {word}" for word, some in lists if some)

@@ -170,6 +170,7 @@ class Remedy(StrEnum):
     INSECURE = "add clients, or pass secure=False"
     MIN_SURVIVORS = "add clients, or pass a lower min_survivors"
     THRESHOLD = "keep more clients to the end, or choose a lower threshold"
+    STUDY_TEXT = "write it with Study.to_json, and do not change the text"
     FIGURES = "fedrank.experiments.FIGURES and GROUPS list all names"
     COMMON_ITEMS = "keep the items that all have, with select and common_items"
 

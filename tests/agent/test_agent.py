@@ -1,5 +1,6 @@
 """What an agent answers, step by step, also after a restart."""
 
+import hashlib
 import json
 import os
 import time
@@ -185,6 +186,14 @@ def test_rankings_that_were_read_otherwise_are_not_answered_from(tmp_path):
     agent.close()
     with pytest.raises(RefusalError, match="agree on a new study"):
         preview(other, STUDY)
+
+
+def test_another_spelling_of_a_study_is_refused_although_its_digest_is_allowed(tmp_path):
+    text = STUDY.to_json().replace('"threshold":3', '"threshold": 3')
+    agent = Agent(configured(tmp_path, studies=(hashlib.sha256(text.encode()).hexdigest(),)))
+    told = not_answered(Code.REFUSED, agent, text, Step(1, 0, "advertise"), b"")
+    agent.close()
+    assert "read differently to people and to programs" in told
 
 
 @pytest.mark.parametrize(

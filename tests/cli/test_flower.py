@@ -24,6 +24,10 @@ def test_new_keys_and_join_say_what_they_made_or_miss(tmp_path, monkeypatch):
     made = run("flower", "keys", "study.json", "--host", "link.example.org")
     assert (made.returncode, made.stdout) == (0, "keys: keys\n")
     assert len(list(Path("keys/nodes").glob("*.key"))) == 4
+    Path("ended.json").write_text(STUDY.to_json() + "\n")
+    told = refused(run("flower", "new", "ended.json"))
+    assert "ended.json: this text of a study may read differently" in told
+    assert "make it again with 'fedrank study new'" in told
     Path("bad.json").write_text("{}")
     assert "bad.json: this is not the JSON of a study" in refused(run("flower", "new", "bad.json"))
     joined = ["flower", "join", "--superlink", "127.0.0.1:1", "--key", "keys/nodes/0.key"]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedrank import Borda, Kemeny, Lehmer, Study
+from fedrank._json import canonical
 from fedrank.schemes import Dispersion, Refine
 
 SCHEME = Borda(n=3, clients=4)
@@ -28,7 +29,6 @@ def test_the_json_does_not_depend_on_how_the_study_was_built():
         study(Borda(clients=4.0, n=np.int8(3), levels=np.int64(4))).to_json(),
         Study(threshold=3.0, roster=NAMES, items=(c for c in "abc"), method=SCHEME).to_json(),
         Study.from_json(study().to_json()).to_json(),
-        Study.from_json(json.dumps(json.loads(study().to_json()), indent=2)).to_json(),
     }
     assert len(texts) == 1
 
@@ -36,14 +36,15 @@ def test_the_json_does_not_depend_on_how_the_study_was_built():
 def test_the_json_has_sorted_keys_no_spaces_and_every_field():
     text = study(items=["β", "b", 3]).to_json()
     fields = json.loads(text)
-    reserved = {"confidence", "coordinator", "graph", "privacy"}
-    named = {"fit_phi", "format", "items", "method", "roster", "threshold"}
+    reserved = {"confidence", "graph", "privacy"}
+    named = {"coordinator", "fit_phi", "format", "items", "method", "roster", "threshold"}
     assert list(fields) == sorted(named | reserved)
     assert all(fields[name] is None for name in reserved)
     assert fields["items"] == ["β", "b", 3]
     assert fields["roster"] == [{"identity": None, "name": name} for name in NAMES]
     assert fields["threshold"] == 3
-    assert fields["format"] == 3
+    assert fields["coordinator"] is None
+    assert fields["format"] == 4
     assert fields["fit_phi"] is False
     scheme = json.loads(SCHEME.to_json())
     assert fields["method"] == {"method": scheme.pop("scheme")} | scheme
@@ -162,7 +163,7 @@ def test_numpy_integers_are_labels_like_others():
 
 
 def changed(**fields):
-    return json.dumps(json.loads(study().to_json()) | fields)
+    return canonical(json.loads(study().to_json()) | fields)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def changed(**fields):
         (study().to_json()[:-1] + ',"threshold":4}', "given twice"),
         ("{}", "the field .confidence. is missing"),
         (changed(colour=1), "the field .colour. is unknown"),
-        (changed(format=1), "format 1, and this version of fedrank reads format 3"),
+        (changed(format=1), "format 1, and this version of fedrank reads format 4"),
         (changed(format="2"), "format"),
         (changed(format=None), "format"),
         (changed(method={"method": "median"}), "borda, lehmer"),
@@ -187,7 +188,7 @@ def changed(**fields):
         (changed(method=None), "method"),
         (changed(fit_phi=0), "fit_phi"),
         *[(changed(**{name: 1}), name) for name in ("confidence", "graph", "privacy")],
-        (changed(roster=[{"name": n, "identity": "x"} for n in "abcd"]), "the identity of client"),
+        (changed(format=3), "format 3, and this version of fedrank reads format 4; make the study"),
         (changed(threshold=1), "threshold"),
         (changed(roster=[{"name": "x", "identity": None}]), "roster"),
         (changed(roster=5), "roster"),
@@ -200,6 +201,54 @@ def changed(**fields):
 def test_bad_json_is_refused_clearly(text, named):
     with pytest.raises(ValueError, match=named):
         Study.from_json(text)
+
+
+SPELT = Study(Borda(3, 4, send="centroids", phi=0.5), ["é", "b", 10], NAMES)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("{", " {"),
+        (",", ", "),
+        (":", ": "),
+        ("}", "}\n"),
+        ("}", "}\r\n"),
+        ('"é"', r'"\u00e9"'),
+        ('"b"', r'"\u0062"'),
+        ("0.5", "0.50"),
+        ("0.5", "5e-1"),
+        ('"clients":4', '"clients":4.0'),
+        ('"fit_phi":false,"format":4', '"format":4,"fit_phi":false'),
+        ('"threshold":3', '"threshold":3.0'),
+        ('"identity":null,"name":"ann"', '"name":"ann","identity":null'),
+    ],
+)
+def test_a_study_has_one_spelling(old, new):
+    text = SPELT.to_json()
+    spelt = new.join(text.rsplit(old, 1))
+    assert spelt != text
+    assert json.loads(spelt) == json.loads(text)
+    with pytest.raises(ValueError, match=r"differently to people and to programs: .*to_json"):
+        Study.from_json(spelt)
+
+
+@pytest.mark.parametrize("text", [b"%s", "\ufeff%s", None])
+def test_only_text_without_a_byte_order_mark_is_a_study(text):
+    given = SPELT.to_json()
+    if text is not None:
+        given = text % (given.encode() if isinstance(text, bytes) else given)
+    else:
+        given = bytearray(given.encode())
+    with pytest.raises(ValueError, match=r"JSON|differently"):
+        Study.from_json(given)
+
+
+def test_a_threshold_that_is_given_twice_is_refused():
+    text = SPELT.to_json()
+    for twice in (text[:-1] + ',"threshold":3}', '{"threshold":4,' + text[1:]):
+        with pytest.raises(ValueError, match="given twice, so people and programs may read"):
+            Study.from_json(twice)
 
 
 def test_kemeny_goes_both_ways():

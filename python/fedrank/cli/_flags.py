@@ -10,6 +10,7 @@ FLAGS: dict[str | None, str] = {
     Remedy.COMPLETE: "pass --complete, or use --method borda, pivot or kemeny",
     Remedy.REPLACE: "move it away, or pass --replace",
     Remedy.MAX_SAMPLES: "pass a larger --max-samples",
+    Remedy.STUDY_TEXT: "make it again with 'fedrank study new', and do not change the file",
     Remedy.FIGURES: "'fedrank reproduce --list' lists all names",
     Remedy.STATE_MAX_SAMPLES: "pass --max-samples",
     Remedy.LEVELS: "leave out --levels, or pass --send means or --send weighted",

@@ -15,7 +15,7 @@ MAX_SIGNED = 65_534  # in envelopes the last number is the coordinator's
 STEPS: tuple[str, ...] = _core.STEPS
 """The steps of a round without identities, in turn."""
 
-SIGNED_STEPS: tuple[str, ...] = ("advertise", "share", "mask", "confirm", "unmask")
+SIGNED_STEPS: tuple[str, ...] = _core.SIGNED_STEPS
 """The steps of a round with identities, in turn."""
 
 Roster: TypeAlias = Iterable[str] | Mapping[str, "str | Identity"]

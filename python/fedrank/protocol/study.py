@@ -4,14 +4,14 @@ import hashlib
 from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 
-import numpy as np
-
 from fedrank import _core
 from fedrank._frozen import Frozen
-from fedrank._json import canonical, read_json
-from fedrank._validation import as_bool, check_items, whole
-from fedrank.exceptions import InputError
+from fedrank._json import canonical, read_json, wrong_fields
+from fedrank._validation import as_bool, whole
+from fedrank.exceptions import InputError, Remedy
+from fedrank.protocol.bip39 import digest_words
 from fedrank.protocol.identity import Identity, public_identity
+from fedrank.protocol.labels import as_labels, is_writable
 from fedrank.protocol.methods import (
     Method,
     bound_of,
@@ -32,6 +32,7 @@ from fedrank.protocol.roster import (
     check_different,
     roster_from_json,
 )
+from fedrank.protocol.summary import summary
 from fedrank.schemes import AnyScheme
 
 FORMAT = 4
@@ -152,8 +153,9 @@ class Study(Frozen):
             )
         self.items = None if items is None else as_labels(items, method.n)
         self.roster, self.identities = as_roster(roster, method.clients)
-        # Otherwise results call clients by number.
-        self.named = self.roster != as_names(None, method.clients)
+        # Otherwise results call clients by number; with identities the roster must have some names.
+        default = self.signed and self.roster == as_names(None, method.clients)
+        self.named = roster is not None and not default
         self.threshold = as_threshold(threshold, method.clients)
         self.coordinator = as_coordinator(coordinator, self.signed)
         if self.identities is not None and self.coordinator is not None:
@@ -316,12 +318,16 @@ class Study(Frozen):
 
     @classmethod
     def from_json(cls, text: str) -> "Study":
-        """Read a study that `to_json` wrote.
+        """Read a study that `to_json` wrote, and no other text.
+
+        A second spelling, such as a field that is given twice, can show a person one threshold and
+        a program another. So spaces, another order of the fields, another spelling of a number or
+        a line break at the end are refused.
 
         Raises
         ------
         ValueError
-            If it is not the JSON of a study of this format.
+            If it is not the JSON of a study of this format, in its one spelling.
 
         Examples
         --------
@@ -355,21 +361,49 @@ class Study(Frozen):
                 value=fields["items"],
             )
         method = method_from_json(fields["method"])
-        roster = roster_from_json(fields["roster"], method.clients)
-        unnamed = isinstance(roster, list) and tuple(roster) == as_names(None, method.clients)
-        return cls(
+        study = cls(
             method,
             fields["items"],
-            None if unnamed else roster,
+            roster_from_json(fields["roster"], method.clients),
             fields["threshold"],
             fields["coordinator"],
             fit_phi=fields["fit_phi"],
         )
+        if study.to_json() != text:
+            raise InputError(
+                "this text of a study may read differently to people and to programs: its spaces, "
+                "order of fields, spelling of numbers and letters, or end are not those of a study",
+                remedy=Remedy.STUDY_TEXT,
+            )
+        return study
 
     @property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON, in hexadecimal: what parties compare."""
         return self._digest
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The digest as 24 English words, to read out by telephone (BIP-39).
+
+        Examples
+        --------
+        >>> from fedrank import Borda
+        >>> len(Study(Borda(n=2, clients=2)).words)
+        24
+        """
+        return digest_words(bytes.fromhex(self._digest))
+
+    def summary(self) -> str:
+        """Say in words what the study is: what a person reads before agreeing to it.
+
+        Examples
+        --------
+        >>> from fedrank import Borda
+        >>> print(Study(Borda(n=2, clients=3), ["a", "b"]).summary().splitlines()[0])
+        method       Borda, 1 round
+        """
+        return summary(self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Study) and self.to_json() == other.to_json()
@@ -384,51 +418,3 @@ class Study(Frozen):
             f"Study({self.method!r}, clients={len(self.roster)}, threshold={self.threshold}{more}, "
             f"digest={self.digest[:12]}…)"
         )
-
-
-def as_labels(items: Iterable[Hashable], n: int) -> tuple[str | int, ...]:
-    """Check labels: JSON must be able to tell them apart.
-
-    Examples
-    --------
-    >>> as_labels(["a", np.int64(2)], 2)
-    ('a', 2)
-    """
-    labels: list[str | int] = []
-    for label in check_items(items, n):
-        if isinstance(label, bool) or not isinstance(label, str | int | np.integer):
-            raise InputError(
-                f"the item labels of a study must be text or whole numbers, not {label!r}",
-                value=label,
-            )
-        labels.append(label if isinstance(label, str) else int(label))
-    return tuple(labels)
-
-
-def is_writable(text: object) -> bool:
-    r"""Return whether UTF-8 can write a text.
-
-    Examples
-    --------
-    >>> is_writable("Zoë"), is_writable("\ud800")
-    (True, False)
-    """
-    try:
-        str(text).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def wrong_fields(fields: object, wanted: set[str]) -> str:
-    """Say which fields of a JSON object are missing or unknown.
-
-    Examples
-    --------
-    >>> wrong_fields({"name": "x"}, {"items"})
-    "the field 'items' is missing; the field 'name' is unknown"
-    """
-    if not isinstance(fields, dict):
-        return f"it must be an object, not {type(fields).__name__}"
-    lists = (("missing", wanted - set(fields)), ("unknown", set(fields) - wanted))
-    return "; ".join(f"the field {min(some)!r} is {word}" for word, some in lists if some)

@@ -219,10 +219,11 @@ class PlainParty(Party):
     def answer(self, step: Step, request: bytes) -> bytes:
         """Answer one step: only one of them carries anything."""
         if step.name == "advertise":
-            self.record.take(self.study, opening(request, self.me, step.run, step.round))
+            begin = opening(request, self.me, step.run, step.round)
+            if begin.round > 0:
+                self.record.open(begin.round - 1, begin.survivors)
+            self.record.take(self.study, begin)
         elif step.name == "mask":
             round = self.record.round(self.study, step.round)
             return round.scheme.pack(self.encode(round))
-        elif step.name == "unmask":
-            self.record.open(step.round, ())  # nobody says over whom
         return b""

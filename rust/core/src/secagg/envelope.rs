@@ -36,8 +36,6 @@ use super::wire::SIGNED_STEPS;
 
 /// The first byte of every envelope.
 const VERSION: u8 = 2;
-/// Prefix of every label here.
-const DOMAIN: &str = "fedrank secagg 2 ";
 /// The purpose that HPKE derives its keys for.
 const INFO: &[u8] = b"fedrank envelope 2";
 /// The purpose of the key that HPKE's randomness is drawn from.
@@ -219,13 +217,9 @@ fn split(blob: &[u8]) -> Result<(Header, &[u8; HEADER], &[u8])> {
     Ok((Header::from_bytes(head)?, head, rest))
 }
 
-fn hash(label: &str, parts: &[&[u8]]) -> [u8; 32] {
-    keys::hash_in(DOMAIN, label, parts)
-}
-
 /// What the sender signs.
 fn signed(head: &[u8; HEADER], body: &[u8]) -> [u8; 32] {
-    hash("envelope", &[head, &hash("body", &[body])])
+    keys::hash("envelope", &[head, &keys::hash("body", &[body])])
 }
 
 /// HPKE's randomness for one envelope: secret, and another for every other envelope.
@@ -238,9 +232,9 @@ fn ephemeral(
     let mut secret = Zeroizing::new([0; 64]);
     secret[..32].copy_from_slice(identity.signing());
     secret[32..].copy_from_slice(identity.sealing().as_bytes());
-    let sealed = hash("sealed", &[recipient.sealing(), head, body]);
+    let sealed = keys::hash("sealed", &[recipient.sealing(), head, body]);
     let mut seed = Zeroizing::new([0; 32]);
-    Hkdf::<Sha256>::new(Some(&hash("envelope salt", &[])), &*secret)
+    Hkdf::<Sha256>::new(Some(&keys::hash("envelope salt", &[])), &*secret)
         .expand_multi_info(&[EPHEMERAL, &sealed], &mut *seed)
         // One block; HKDF fails above 255.
         .expect("32 bytes is a valid length");
