@@ -39,8 +39,9 @@ class Borda(ConsensusScheme):
     that agree therefore resolve differences of ``1/(levels * clients)`` of a place together, and
     nothing is decided by chance before the sum. Items whose means differ by less may tie.
 
-    Means and centroids do not reveal how many rankings a client has. The total of weighted
-    means tells roughly how many rankings there are in all, and the total of sums exactly.
+    Means and centroids do not reveal how many rankings a client has. The total of sums tells how
+    many rankings there are in all. So does the total of weighted means: roughly for few items or a
+    large ``max_samples``, exactly from some 20 items on.
 
     Parameters
     ----------
@@ -134,8 +135,9 @@ class Borda(ConsensusScheme):
     def most_rankings(self, total: ArrayLike, survivors: int) -> int | None:
         """Tell how many rankings the clients with this sum hold at most; None if it does not tell.
 
-        Exact sums tell the number itself. Weighted means tell it roughly: rounding takes less than
-        one level from what a client sends for an item.
+        Exact sums tell the number itself. Of weighted means this is a bound that always holds:
+        rounding takes less than one level from what a client sends for an item. The likeliest
+        number is nearer, and from some 20 items on it is usually the number itself (M16).
 
         Examples
         --------
