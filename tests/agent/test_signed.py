@@ -19,6 +19,7 @@ from helpers.agents import (
     RANKS,
     ROSTER,
     Federation,
+    begin_of,
     configured,
     files,
     not_answered,
@@ -114,7 +115,7 @@ def test_every_step_may_be_asked_again_by_a_new_agent(parties):
 def test_what_the_coordinator_did_not_seal_is_refused_and_costs_nothing(agent):
     text, first = BORDA.to_json(), Step(1, 0, "advertise")
     server = Server(BORDA.round(0), 1)
-    begin, place = server.begin(1, BORDA.digest), (bytes.fromhex(BORDA.round(0).digest),)
+    begin, place = begin_of(server, BORDA, 1), (bytes.fromhex(BORDA.round(0).digest),)
     stranger = Identity.generate()
     forged = Envelopes(stranger, None, BORDA.identities, stranger.public)
     ours = envelopes(BORDA, None, OWNER)
@@ -126,8 +127,8 @@ def test_what_the_coordinator_did_not_seal_is_refused_and_costs_nothing(agent):
         seal(begin, "share", *place, session, client=1),
         seal(begin, "advertise", *place, bytes(32), client=1),  # another session outside
         seal(begin, "advertise", bytes(32), session, client=1),
-        seal(server.begin(0, BORDA.digest), "advertise", *place, session, client=0),
-        seal(server.begin(0, BORDA.digest), "advertise", *place, session, client=1),
+        seal(begin_of(server, BORDA, 0), "advertise", *place, session, client=0),
+        seal(begin_of(server, BORDA, 0), "advertise", *place, session, client=1),
         seal(begin, "advertise", *place, session, client=1)[:-1],
     ):
         not_answered(Code.PROTOCOL, agent, text, first, blob)
@@ -150,7 +151,7 @@ def test_a_coordinator_that_plays_all_other_clients_gets_no_masked_input(agent):
         reply = agent.answer(BORDA.to_json(), Step(1, 0, step), blob)
         return ours.open(reply, step, place, server.session, client=1)
 
-    server.receive(1, asks("advertise", server.begin(1, BORDA.digest)))
+    server.receive(1, asks("advertise", begin_of(server, BORDA, 1)))
     for client, each in played.items():
         server.receive(client, each.advertise())
     requests = server.close_step()
