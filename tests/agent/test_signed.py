@@ -3,6 +3,7 @@
 import hashlib
 import os
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -330,3 +331,26 @@ def test_a_survivor_that_missed_the_end_believes_nothing_less(parties, change, w
         begin.to_bytes(3), "advertise", begin.round_digest(), begin.session(), client=3
     )
     assert agent.answer(KEMENY.to_json(), Step(1, 1, "advertise"), good)
+
+
+def next_round(parties):
+    """Let client 3 miss the end of the first round; return what opens the next one for it."""
+    parties.gone = {(0, "confirm"): (3,), (0, "unmask"): (3,), (1, "advertise"): (3,)}
+    conduct(KEMENY, parties, rng=5, run=1, identity=OWNER)
+    asked = next(r for c, step, r in parties.asked if (step.round, c) == (1, 0))
+    begin = Begin.open(envelopes(KEMENY, 0, PARTIES[0]).open_begin(asked)[1], 0)
+    place = "advertise", begin.round_digest(), begin.session()
+    return envelopes(KEMENY, None, OWNER).seal(begin.to_bytes(3), *place, client=3)
+
+
+def test_a_survivor_that_missed_the_end_keeps_to_its_own_ledger_and_policy(parties):
+    blob, agent = next_round(parties), parties.agents[3]
+    text, first, config = KEMENY.to_json(), Step(1, 1, "advertise"), agent.config
+    agent.config = replace(config, policy=replace(config.policy, min_survivors=5))
+    told = not_answered(Code.REFUSED, agent, text, first, blob)
+    assert "4 survivors are fewer than min_survivors = 5" in told
+    agent.config = config
+    opened = {"digest": KEMENY.round(0).digest, "survivors": (1, 2, 3)}
+    agent.store.ledger().enter(KEMENY.digest, CONFIRM, run=9, round=0, **opened)
+    told = not_answered(Code.REFUSED, agent, text, first, blob)
+    assert "round 0 was opened in run 9, and is asked for with 0" in told
