@@ -55,6 +55,11 @@ def say(text: object) -> None:
     make_console().print(printable(text))
 
 
+def warn(text: object) -> None:
+    """Print a line that must not be missed."""
+    make_console().print(f"! {printable(text)}", style="bold")
+
+
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table."""
     table = Table(title=title, show_header=any(columns))

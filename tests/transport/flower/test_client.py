@@ -11,7 +11,13 @@ from fedrank.agent.socket import respond
 from fedrank.transport import Step
 from fedrank.transport.flower import client as relay
 from fedrank.transport.flower import client_app
-from helpers.agents import LABELS, RANKS, SECRET, STUDY
+from helpers.agents import (
+    LABELS,
+    RANKS,
+    SECRET,
+    STUDY,
+    opening,
+)
 from helpers.command import write_ranks
 
 pytestmark = pytest.mark.usefixtures("task")
@@ -29,7 +35,7 @@ def relayed(study, node_config, content):
     return dict(record)
 
 
-ASKED = {"fedrank": ConfigRecord({"bytes": b"", "run": "7", "round": "0"})}
+ASKED = {"fedrank": ConfigRecord({"bytes": opening(7), "run": "7", "round": "0"})}
 
 
 @pytest.fixture
@@ -74,7 +80,7 @@ def test_the_relay_lets_flower_end_the_process(study_file, monkeypatch, raised):
 
 def test_the_relay_passes_the_agents_bytes_on(study_file, tmp_path, monkeypatch):
     votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
-    policy = Policy((STUDY.digest,))
+    policy = Policy((STUDY.digest,), allow_unsigned=True)
     config = Config("east", votes, tmp_path / "state", tmp_path / "a.sock", policy)
     agent = Agent(config)
     monkeypatch.setenv("FEDRANK_AGENT", str(tmp_path / "{}.sock"))
@@ -85,7 +91,7 @@ def test_the_relay_passes_the_agents_bytes_on(study_file, tmp_path, monkeypatch)
         listener.start()
         reply = relayed(study_file, {"partition-id": 0}, ASKED)
         listener.join(60)
-    assert reply == {"bytes": agent.answer(STUDY.to_json(), Step(7, 0, "advertise"), b"")}
+    assert reply == {"bytes": agent.answer(STUDY.to_json(), Step(7, 0, "advertise"), opening(7))}
     agent.close()
 
 
