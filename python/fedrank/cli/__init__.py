@@ -9,7 +9,7 @@ import typer
 
 import fedrank
 from fedrank._progress import show
-from fedrank.cli import agent, flower
+from fedrank.cli import agent, flower, identity, study
 from fedrank.cli._flags import FLAGS
 from fedrank.cli._output import printable
 from fedrank.cli._reading import as_flags, flag_of
@@ -91,8 +91,8 @@ def named(parameter: str) -> str:
     command: Any = typer.main.get_command(app)
     for word in sys.argv[1:]:
         command = getattr(command, "commands", {}).get(word, command)
-    flag = flag_of(parameter)
-    return flag if any(flag in option.opts for option in command.params) else parameter
+    flags = ("--" + parameter.replace("_", "-"), flag_of(parameter))
+    return next((f for f in flags if any(f in option.opts for option in command.params)), parameter)
 
 
 def print_error(message: str, *more: str) -> None:
@@ -120,5 +120,7 @@ def options(
 for command in (demo, aggregate, federate, plan, sample, reproduce):
     app.command()(command)
 app.add_typer(data, name="data")
+app.add_typer(identity.app, name="identity")
+app.add_typer(study.app, name="study")
 app.add_typer(agent.app, name="agent")
 app.add_typer(flower.app, name="flower")
