@@ -1,0 +1,211 @@
+"""Messages of one session are sent again in another one, as if they belonged there."""
+
+import os
+from contextlib import contextmanager
+from unittest import mock
+
+from attacks.outcome import NOT_PLAYED, Attack, at
+from attacks.parties import COORDINATOR, identity
+from attacks.puppet import Puppet
+from attacks.server import body
+from attacks.session import VICTIM, session_of
+from fedrank.protocol import envelope
+from fedrank.protocol.secagg import SIGNED_STEPS as STEPS
+from helpers import envelope as by_hand
+from helpers import wire
+from helpers.wire import message, u16
+
+TAKEN = "is taken for a new one"
+
+
+def two_sessions(version1, step):
+    """An old session that went to its end, and a new one just before a step."""
+    old, new = session_of(version1, run=1), session_of(version1, run=2)
+    old.total()
+    return old, new.until(step)
+
+
+def context(session):
+    """What is in the head of all but the first messages of a session."""
+    return session.replied["share"][VICTIM][4:36]
+
+
+def old_advertise(version1):
+    """The keys of a client that took part before: it would find foreign keys under its number.
+
+    The check: `Server.receive` takes an Advertise of its own session only.
+    """
+    old, new = two_sessions(version1, "advertise")
+    with at("advertise"):
+        new.server.receive(VICTIM, old.replied["advertise"][VICTIM])
+    return TAKEN
+
+
+def old_keys(version1):
+    """Everybody's keys of an old session. The check: `Client.share` compares the session."""
+    old, new = two_sessions(version1, "share")
+    with at("share"):
+        new.clients[VICTIM].share(old.asked["share"][VICTIM])
+    return TAKEN
+
+
+def forged_keys(version1):
+    """The same, with the head of the new session.
+
+    The check: `Client.share` finds that its own keys are not in the list.
+    """
+    old, new = two_sessions(version1, "share")
+    found = body(old.asked["share"][VICTIM])
+    with at("share"):
+        new.clients[VICTIM].share(message(2, VICTIM, new.server.session, found))
+    return TAKEN
+
+
+def old_shares(version1):
+    """Others' shares of an old session, with the head of the new one.
+
+    The check: signatures are over the context, and shares are sealed with it.
+    """
+    old, new = two_sessions(version1, "mask")
+    found = body(old.asked["mask"][VICTIM])
+    with at("mask"):
+        new.clients[VICTIM].mask(message(4, VICTIM, context(new), found), [0] * 4)
+    return TAKEN
+
+
+def old_confirmations(version1):
+    """Others' confirmations of an old session, with the head of the new one.
+
+    The check: `Client.unmask` verifies each over its own context.
+    """
+    old, new = two_sessions(version1, "confirm")
+    request = new.requests[VICTIM]
+    with at("confirm"):
+        mine = body(new.clients[VICTIM].confirm(request))
+    entries = body(old.asked["unmask"][VICTIM])
+    entries = entries[:2] + mine + entries[66:]  # its own one is right
+    with at("unmask"):
+        new.clients[VICTIM].unmask(message(12, VICTIM, context(new), entries))
+    return TAKEN
+
+
+def caught_up(version1):
+    """Others' confirmations of an old session, for a client that missed this session's.
+
+    It is what the opening of the next round would carry. The check: `Client.check_confirmed`.
+    """
+    old, new = two_sessions(version1, "confirm")
+    with at("begin"):
+        new.clients[VICTIM].check_confirmed(range(4), old.server.confirmations)
+    return TAKEN
+
+
+def old_envelope(version1):
+    """A coordinator's envelope of an old session of the same study.
+
+    The check: `Envelopes.open` compares the session in the head.
+    """
+    old, new = two_sessions(version1, "share")
+    sealed = old.coordinator.seal(old.asked["share"][VICTIM], "share", *old.place, client=VICTIM)
+    return opened(new, sealed)
+
+
+def relabelled_envelope(version1):
+    """The same, with the new session written on it.
+
+    The check: the head is signed, and part of what is sealed.
+    """
+    old, new = two_sessions(version1, "share")
+    sealed = old.coordinator.seal(old.asked["share"][VICTIM], "share", *old.place, client=VICTIM)
+    return opened(new, sealed[:34] + new.server.session + sealed[66:])
+
+
+def envelope_of_another_study(version1):
+    """A coordinator's envelope of another study over the same parties, for the same step.
+
+    The check: `Envelopes.open` compares the digest of the round in the head.
+    """
+    _, new = two_sessions(version1, "share")
+    other = session_of(version1, clients=5)
+    place = other.place[0], new.place[1]
+    return opened(new, other.coordinator.seal(b"keys", "share", *place, client=VICTIM))
+
+
+def opened(session, sealed):
+    """What the victim makes of an envelope."""
+    with at("share"):
+        session.envelopes[VICTIM].open(sealed, "share", *session.place)
+    return TAKEN
+
+
+def envelope_of_a_stranger(version1):
+    """Somebody who is no coordinator lists the keys of its own making to the victim.
+
+    The check: `Envelopes.open` verifies the signature of the study's coordinator.
+    """
+    _, new = two_sessions(version1, "share")
+    own = [Puppet(i, new.study.threshold) for i in (1, 2, 3)]
+    mine = body(new.replied["advertise"][VICTIM])
+    listed = u16(VICTIM) + mine + b"".join(u16(each.me) + each.keys for each in own)
+    request = message(2, VICTIM, new.server.session, listed)
+    with at("share"):
+        if new.study.signed:
+            request = new.envelopes[VICTIM].open(
+                by_a_stranger(new.server, "share", VICTIM, request), "share", *new.place
+            )
+        new.clients[VICTIM].share(request)
+    return TAKEN
+
+
+def by_a_stranger(server, step, client, request):
+    """An envelope in the coordinator's name, by somebody else."""
+    stranger = wire.Identity(os.urandom(32), os.urandom(32))
+    place = bytes.fromhex(server.round.digest), server.session
+    names = COORDINATOR, client
+    head = by_hand.header(by_hand.TO_CLIENT, *place, STEPS.index(step), *names)
+    return by_hand.seal(stranger, identity(client).sealing, head, request)
+
+
+@contextmanager
+def without_session():
+    """Take envelopes of any round and session."""
+    with mock.patch.object(envelope, "check_session", return_value=None):
+        yield
+
+
+def row(name, who, play, before, today, **check):
+    return Attack(name, who, play, TAKEN, TAKEN, before, today, **check)
+
+
+FOREIGN = {"rust": "messages_of_other_sessions_and_studies_are_foreign"}
+SIGNED_SHARES = {"rust": "one_wrong_signature_in_a_delivery_refuses_all_of_it"}
+CONFIRMED = {"rust": "shares_are_given_only_for_t_confirmations_of_ones_own_lists"}
+OWN_KEYS = {"rust": "false_lists_of_keys_are_refused"}
+CAUGHT_UP = {"rust": "survivors_that_missed_the_confirmation_can_check_it"}
+HEAD = {"rust": "a_signature_is_of_one_header_and_one_body"}
+SENDER = {"rust": "only_the_sender_signs_it"}
+SESSION = {"without": without_session}
+
+AT_ADVERTISE, AT_SHARE = "refused at advertise: foreign", "refused at share: foreign"
+KEY, FEW = "refused at share: key", "refused at mask: few"
+AT_MASK, AT_UNMASK = "refused at mask: signature", "refused at unmask: signature"
+AT_BEGIN, ENVELOPE = "refused at begin: signature", "refused at share: envelope"
+ATTACKS = (
+    row("old keys of one client", "host", old_advertise, NOT_PLAYED, AT_ADVERTISE, **FOREIGN),
+    row("old keys of all", "server", old_keys, AT_SHARE, AT_SHARE, **FOREIGN),
+    row("old keys of all, new head", "server", forged_keys, KEY, KEY, **OWN_KEYS),
+    row("old shares, new head", "server", old_shares, FEW, AT_MASK, **SIGNED_SHARES),
+    row("old confirmations", "server", old_confirmations, NOT_PLAYED, AT_UNMASK, **CONFIRMED),
+    row("old confirmations in Begin", "server", caught_up, NOT_PLAYED, AT_BEGIN, **CAUGHT_UP),
+    row("old envelope", "host", old_envelope, NOT_PLAYED, ENVELOPE, **SESSION),
+    row("old envelope, new head", "host", relabelled_envelope, NOT_PLAYED, ENVELOPE, **HEAD),
+    row(
+        "envelope of another study",
+        "host",
+        envelope_of_another_study,
+        NOT_PLAYED,
+        ENVELOPE,
+        **SESSION,
+    ),
+    row("speak for the coordinator", "host", envelope_of_a_stranger, TAKEN, ENVELOPE, **SENDER),
+)
