@@ -15,6 +15,7 @@ from fedrank.protocol.driver import Driver
 from fedrank.protocol.envelope import envelopes
 from fedrank.protocol.secagg import Server
 from fedrank.transport import Lost, Step
+from helpers.agents import begin_of
 from helpers.command import write_ranks
 
 SEED = 5
@@ -63,7 +64,7 @@ class Asked:
         self.envelopes = None
         if study.signed:
             self.envelopes = envelopes(study, None, as_product(identity(COORDINATOR)))
-        self.requests = {i: self.server.begin(i, study.digest) for i in agents}
+        self.requests = {i: begin_of(self.server, study, i) for i in agents}
 
     def ask(self, client, step, request):
         """Ask one agent for one step; returns the message in its reply."""

@@ -7,6 +7,7 @@ from attacks.masks import pack, rebuilt, self_mask, unmasked, unpack, widths
 from attacks.outcome import NOT_PLAYED, Attack
 from attacks.server import body, revealed
 from attacks.session import session_of, sum_of
+from attacks.stranger import sealed
 from fedrank.protocol.envelope import Envelopes, header
 from helpers.wire import message
 
@@ -53,7 +54,10 @@ def shift(version1):
             return content
         bits = widths(session.study.method)
         found = zip(unpack(body(content), bits), SHIFT, strict=False)
-        return message(5, LAST, content[4:36], pack([a + b for a, b in found], bits))
+        forged = message(5, LAST, content[4:36], pack([a + b for a, b in found], bits))
+        if session.study.signed:
+            return sealed(session.server, step, LAST, forged, up=True)
+        return forged
 
     session = session_of(version1, carry=carry)
     return session.total()
@@ -129,7 +133,7 @@ ATTACKS = (
         before="reads the sum",
         today="gets noise",
         lost="gets noise",
-        rust="any_envelope",
+        rust="only_the_recipient_opens_it",
     ),
     Attack(
         "change a masked input",
@@ -139,11 +143,11 @@ ATTACKS = (
         "shifts the sum",
         before="shifts the sum",
         today="refused at mask: envelope",
-        rust="any_envelope",
+        rust="only_the_sender_signs_it",
     ),
     row("another client's envelope", swap, "mask", rust="only_the_sender_signs_it"),
-    row("envelope sent back", back, "mask", rust="any_envelope"),
+    row("envelope sent back", back, "mask", rust="only_the_recipient_opens_it"),
     row("envelope of an older step", again, "mask", before=TAKEN, without=without_head),
-    row("half an envelope", cut, "unmask", rust="changed_envelopes"),
-    row("a bit of an envelope", flip, "mask", rust="changed_bytes_of_envelopes"),
+    row("half an envelope", cut, "unmask", rust="nothing_may_be_missing_or_too_much"),
+    row("a bit of an envelope", flip, "mask", rust="no_bit_may_change"),
 )

@@ -10,7 +10,7 @@ from unittest import mock
 from attacks.agents import Asked, agents_of
 from attacks.outcome import Attack, Refused, at
 from attacks.parties import study_of
-from attacks.replay import by_a_stranger
+from attacks.replay import sealed
 from attacks.runs import removed, without_quotas_per_study
 from fedrank import Study
 from fedrank.agent.connections import Connections
@@ -19,6 +19,7 @@ from fedrank.agent.store import BEGUN_SESSIONS, Store
 from fedrank.exceptions import RefusalError
 from fedrank.protocol.secagg import Server
 from fedrank.transport import Step
+from helpers.agents import begin_of
 
 VICTIM = 0
 IDLE, SLOW = 40, 20
@@ -119,9 +120,9 @@ def forged_sessions(version1):
         asked.ask(VICTIM, "advertise", asked.requests[VICTIM])
         for run in range(2, BEGUN_SESSIONS + 3):
             server = Server(study.round(0), run)
-            begin = server.begin(VICTIM, study.digest)
+            begin = begin_of(server, study, VICTIM)
             if study.signed:
-                begin = by_a_stranger(server, "advertise", VICTIM, begin)
+                begin = sealed(server, "advertise", VICTIM, begin)
             with at("advertise"):
                 agent.answer(study.to_json(), Step(run, 0, "advertise"), begin)
         return agent.store.session(study.digest, asked.run, 0) is None

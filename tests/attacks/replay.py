@@ -1,18 +1,14 @@
 """Messages of one session are sent again in another one, as if they belonged there."""
 
-import os
 from contextlib import contextmanager
 from unittest import mock
 
 from attacks.outcome import NOT_PLAYED, Attack, at
-from attacks.parties import COORDINATOR, identity
 from attacks.puppet import Puppet
 from attacks.server import body
 from attacks.session import VICTIM, session_of
+from attacks.stranger import sealed
 from fedrank.protocol import envelope
-from fedrank.protocol.secagg import SIGNED_STEPS as STEPS
-from helpers import envelope as by_hand
-from helpers import wire
 from helpers.wire import message, u16
 
 TAKEN = "is taken for a new one"
@@ -106,8 +102,8 @@ def old_envelope(version1):
     The check: `Envelopes.open` compares the session in the head.
     """
     old, new = two_sessions(version1, "share")
-    sealed = old.coordinator.seal(old.asked["share"][VICTIM], "share", *old.place, client=VICTIM)
-    return opened(new, sealed)
+    blob = old.coordinator.seal(old.asked["share"][VICTIM], "share", *old.place, client=VICTIM)
+    return opened(new, blob)
 
 
 def relabelled_envelope(version1):
@@ -116,8 +112,8 @@ def relabelled_envelope(version1):
     The check: the head is signed, and part of what is sealed.
     """
     old, new = two_sessions(version1, "share")
-    sealed = old.coordinator.seal(old.asked["share"][VICTIM], "share", *old.place, client=VICTIM)
-    return opened(new, sealed[:34] + new.server.session + sealed[66:])
+    blob = old.coordinator.seal(old.asked["share"][VICTIM], "share", *old.place, client=VICTIM)
+    return opened(new, blob[:34] + new.server.session + blob[66:])
 
 
 def envelope_of_another_study(version1):
@@ -131,10 +127,10 @@ def envelope_of_another_study(version1):
     return opened(new, other.coordinator.seal(b"keys", "share", *place, client=VICTIM))
 
 
-def opened(session, sealed):
+def opened(session, blob):
     """What the victim makes of an envelope."""
     with at("share"):
-        session.envelopes[VICTIM].open(sealed, "share", *session.place)
+        session.envelopes[VICTIM].open(blob, "share", *session.place)
     return TAKEN
 
 
@@ -151,19 +147,10 @@ def envelope_of_a_stranger(version1):
     with at("share"):
         if new.study.signed:
             request = new.envelopes[VICTIM].open(
-                by_a_stranger(new.server, "share", VICTIM, request), "share", *new.place
+                sealed(new.server, "share", VICTIM, request), "share", *new.place
             )
         new.clients[VICTIM].share(request)
     return TAKEN
-
-
-def by_a_stranger(server, step, client, request):
-    """An envelope in the coordinator's name, by somebody else."""
-    stranger = wire.Identity(os.urandom(32), os.urandom(32))
-    place = bytes.fromhex(server.round.digest), server.session
-    names = COORDINATOR, client
-    head = by_hand.header(by_hand.TO_CLIENT, *place, STEPS.index(step), *names)
-    return by_hand.seal(stranger, identity(client).sealing, head, request)
 
 
 @contextmanager
@@ -182,7 +169,7 @@ SIGNED_SHARES = {"rust": "one_wrong_signature_in_a_delivery_refuses_all_of_it"}
 CONFIRMED = {"rust": "shares_are_given_only_for_t_confirmations_of_ones_own_lists"}
 OWN_KEYS = {"rust": "false_lists_of_keys_are_refused"}
 CAUGHT_UP = {"rust": "survivors_that_missed_the_confirmation_can_check_it"}
-HEAD = {"rust": "a_signature_is_of_one_header_and_one_body"}
+HEAD = {"rust": "another_header_is_refused"}
 SENDER = {"rust": "only_the_sender_signs_it"}
 SESSION = {"without": without_session}
 
