@@ -29,7 +29,7 @@ def as_product(by_hand):
 
 
 def study_of(clients, threshold=None, signed=True, method=None):
-    """A study of Borda; its roster has identities if it is signed."""
+    """A study, of Borda by default; its roster has identities if it is signed."""
     method = Borda(len(ITEMS), clients) if method is None else method
     names = [f"party {i}" for i in range(clients)]
     if not signed:
@@ -43,9 +43,10 @@ def roster(study):
     return [identity(i) for i in range(len(study.roster))] if study.signed else []
 
 
-def honest(study, me, session):
-    """A real client."""
-    return Client(study.round(0), me, session, as_product(identity(me)) if study.signed else None)
+def honest(study, me, session, round=None):
+    """A real client, in the first round unless told otherwise."""
+    signer = as_product(identity(me)) if study.signed else None
+    return Client(study.round(0) if round is None else round, me, session, signer)
 
 
 def colluder(study, me):

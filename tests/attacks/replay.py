@@ -1,24 +1,59 @@
-"""Messages of one session are sent again in another one, as if they belonged there."""
+"""Messages of another session, round or study are sent again, as if they belonged here."""
 
 from contextlib import contextmanager
+from functools import wraps
 from unittest import mock
 
-from attacks.outcome import NOT_PLAYED, Attack, at
+from attacks.outcome import NOT_PLAYED, Attack, Refused, at
+from attacks.parties import ITEMS, study_of
 from attacks.puppet import Puppet
 from attacks.server import body
-from attacks.session import VICTIM, session_of
+from attacks.session import VICTIM, Session
 from attacks.stranger import sealed
+from fedrank import Borda, Kemeny
 from fedrank.protocol import envelope
 from helpers.wire import message, u16
 
 TAKEN = "is taken for a new one"
 
 
-def two_sessions(version1, step):
-    """An old session that went to its end, and a new one just before a step."""
-    old, new = session_of(version1, run=1), session_of(version1, run=2)
-    old.total()
-    return old, new.until(step)
+def elsewhere(signed):
+    """Sessions to repeat messages of, and the session to repeat them in.
+
+    From another session of the same round, from the round before, and from another study over the
+    same parties.
+    """
+    study = study_of(4, signed=signed)
+    yield Session(study, run=1), Session(study, run=2)
+    rounds = study_of(4, signed=signed, method=Kemeny(len(ITEMS), 4, rounds=1, max_samples=9))
+    later = rounds.round(1, [range(len(ITEMS))], range(4))
+    yield Session(rounds), Session(rounds, round=later)
+    yield Session(study_of(4, signed=signed, method=Borda(len(ITEMS), 4, levels=3))), Session(study)
+
+
+def from_elsewhere(step):
+    """Play with an old session that went to its end, and a new one just before a step.
+
+    The refusal must be the same wherever the message comes from.
+    """
+
+    def decorate(play):
+        @wraps(play)
+        def played(version1):
+            refusals = {}
+            for old, new in elsewhere(signed=not version1):
+                old.total()
+                try:
+                    return play(old, new.until(step))
+                except Refused as refused:
+                    refusals[str(refused)] = refused
+            if len(refusals) > 1:
+                return refusals
+            raise refusals.popitem()[1]
+
+        return played
+
+    return decorate
 
 
 def context(session):
@@ -26,55 +61,55 @@ def context(session):
     return session.replied["share"][VICTIM][4:36]
 
 
-def old_advertise(version1):
+@from_elsewhere("advertise")
+def old_advertise(old, new):
     """The keys of a client that took part before: it would find foreign keys under its number.
 
     The check: `Server.receive` takes an Advertise of its own session only.
     """
-    old, new = two_sessions(version1, "advertise")
     with at("advertise"):
         new.server.receive(VICTIM, old.replied["advertise"][VICTIM])
     return TAKEN
 
 
-def old_keys(version1):
+@from_elsewhere("share")
+def old_keys(old, new):
     """Everybody's keys of an old session. The check: `Client.share` compares the session."""
-    old, new = two_sessions(version1, "share")
     with at("share"):
         new.clients[VICTIM].share(old.asked["share"][VICTIM])
     return TAKEN
 
 
-def forged_keys(version1):
+@from_elsewhere("share")
+def forged_keys(old, new):
     """The same, with the head of the new session.
 
     The check: `Client.share` finds that its own keys are not in the list.
     """
-    old, new = two_sessions(version1, "share")
     found = body(old.asked["share"][VICTIM])
     with at("share"):
         new.clients[VICTIM].share(message(2, VICTIM, new.server.session, found))
     return TAKEN
 
 
-def old_shares(version1):
+@from_elsewhere("mask")
+def old_shares(old, new):
     """Others' shares of an old session, with the head of the new one.
 
     The check: signatures are over the context, and shares are sealed with it.
     """
-    old, new = two_sessions(version1, "mask")
     found = body(old.asked["mask"][VICTIM])
     with at("mask"):
-        new.clients[VICTIM].mask(message(4, VICTIM, context(new), found), [0] * 4)
+        new.clients[VICTIM].mask(message(4, VICTIM, context(new), found), new.message)
     return TAKEN
 
 
-def old_confirmations(version1):
+@from_elsewhere("confirm")
+def old_confirmations(old, new):
     """Others' confirmations of an old session, with the head of the new one.
 
     The check: `Client.unmask` verifies each over its own context.
     """
-    old, new = two_sessions(version1, "confirm")
     request = new.requests[VICTIM]
     with at("confirm"):
         mine = body(new.clients[VICTIM].confirm(request))
@@ -85,44 +120,44 @@ def old_confirmations(version1):
     return TAKEN
 
 
-def caught_up(version1):
+@from_elsewhere("confirm")
+def caught_up(old, new):
     """Others' confirmations of an old session, for a client that missed this session's.
 
     It is what the opening of the next round would carry. The check: `Client.check_confirmed`.
     """
-    old, new = two_sessions(version1, "confirm")
     with at("begin"):
         new.clients[VICTIM].check_confirmed(range(4), old.server.confirmations)
     return TAKEN
 
 
-def old_envelope(version1):
+@from_elsewhere("share")
+def old_envelope(old, new):
     """A coordinator's envelope of an old session of the same study.
 
     The check: `Envelopes.open` compares the session in the head.
     """
-    old, new = two_sessions(version1, "share")
     blob = old.coordinator.seal(old.asked["share"][VICTIM], "share", *old.place, client=VICTIM)
     return opened(new, blob)
 
 
-def relabelled_envelope(version1):
+@from_elsewhere("share")
+def relabelled_envelope(old, new):
     """The same, with the new session written on it.
 
     The check: the head is signed, and part of what is sealed.
     """
-    old, new = two_sessions(version1, "share")
     blob = old.coordinator.seal(old.asked["share"][VICTIM], "share", *old.place, client=VICTIM)
     return opened(new, blob[:34] + new.server.session + blob[66:])
 
 
-def envelope_of_another_study(version1):
+@from_elsewhere("share")
+def envelope_of_another_study(_, new):
     """A coordinator's envelope of another study over the same parties, for the same step.
 
     The check: `Envelopes.open` compares the digest of the round in the head.
     """
-    _, new = two_sessions(version1, "share")
-    other = session_of(version1, clients=5)
+    other = Session(study_of(5))
     place = other.place[0], new.place[1]
     return opened(new, other.coordinator.seal(b"keys", "share", *place, client=VICTIM))
 
@@ -134,12 +169,12 @@ def opened(session, blob):
     return TAKEN
 
 
-def envelope_of_a_stranger(version1):
+@from_elsewhere("share")
+def envelope_of_a_stranger(_, new):
     """Somebody who is no coordinator lists the keys of its own making to the victim.
 
     The check: `Envelopes.open` verifies the signature of the study's coordinator.
     """
-    _, new = two_sessions(version1, "share")
     own = [Puppet(i, new.study.threshold) for i in (1, 2, 3)]
     mine = body(new.replied["advertise"][VICTIM])
     listed = u16(VICTIM) + mine + b"".join(u16(each.me) + each.keys for each in own)

@@ -5,8 +5,6 @@ import os
 from attacks import masks
 from helpers.wire import ids, message, session_id, tagged, u16, u32, u64
 
-ENTRY, SIGNATURE = 112, 64  # of a delivery without the number of its owner; of an identity
-
 
 class HostileServer:
     """Knows the public parts of one session, and what clients sent in it."""

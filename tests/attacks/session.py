@@ -15,11 +15,17 @@ class Session:
     content)``, and returns what arrives instead. In a signed study messages are in envelopes.
     """
 
-    def __init__(self, study, run=1, carry=None):
-        self.study, self.server = study, Server(study.round(0), run)
+    def __init__(self, study, run=1, carry=None, round=None):
+        round = study.round(0) if round is None else round
+        self.study, self.server = study, Server(round, run)
+        # Of later rounds and other methods the messages do not matter.
+        entries = sum(each.entries for each in round.scheme.segments)
+        self.is_known = entries == len(SECRET) and round.number == 0
+        self.message = [0] * entries
         self.carry = carry or (lambda _step, _client, _direction, content: content)
         roster = range(len(study.roster))
-        self.clients = {i: honest(study, i, self.server.session) for i in roster}
+        session = self.server.session
+        self.clients = {i: honest(study, i, session, round) for i in roster}
         signs = study.signed
         keys = {i: as_product(identity(i)) if signs else None for i in (*roster, COORDINATOR)}
         self.coordinator = envelopes(study, None, keys[COORDINATOR])
@@ -55,7 +61,8 @@ class Session:
         if step == "advertise":
             return victim.advertise()
         if step == "mask":
-            return victim.mask(request, SECRET if client == VICTIM else OTHERS)
+            known = SECRET if client == VICTIM else OTHERS
+            return victim.mask(request, known if self.is_known else self.message)
         return getattr(victim, step)(request)
 
     def take(self, step, but=()):
