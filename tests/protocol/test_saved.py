@@ -249,7 +249,7 @@ def test_a_server_that_is_killed_goes_on_with_agents_as_processes(tmp_path, kill
             (folder / "votes.csv").write_text("\n".join(rows) + "\n")
             (folder / "agent.toml").write_text(
                 f'name = "{name}"\nrankings = "votes.csv"\nsocket = "a.sock"\nseed = 3\n'
-                f'[policy]\nstudies = ["{study.digest}"]\n'
+                f'[policy]\nstudies = ["{study.digest}"]\nallow_unsigned = true\n'
             )
             command = [sys.executable, "-c", "from fedrank.cli import main; main()"]
             run = [*command, "agent", "run", "--config", folder / "agent.toml"]
