@@ -82,6 +82,7 @@ def test_masked_signed_and_plain_agree_whoever_drops_out(name, lost):
         (SIGNED, IDENTITIES[0], "but in the study coordinator has"),
         (STUDY, COORDINATOR, "identity is for studies with identities"),
     ],
+    ids=["none", "a stranger's", "a client's", "unsigned"],  # keys differ from process to process
 )
 def test_the_coordinators_identity_is_the_one_of_the_study(study, identity, named):
     with pytest.raises(InputError, match=named):
