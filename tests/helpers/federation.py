@@ -131,8 +131,7 @@ class Federation:
         if own is not None:
             own.save(place / f"{store}.key")
             make_store(place / store, own.public)
-        policy = {"studies": [study.digest for study in studies], "runs_per_day": 100}
-        policy |= {"allow_unsigned": True} | limits
+        policy = {"studies": [study.digest for study in studies], "runs_per_day": 100} | limits
         lines = [
             f'name = "{name}"',
             'rankings = "votes.csv"',
