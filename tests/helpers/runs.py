@@ -3,6 +3,8 @@
 Every study is there twice: without identities, and with.
 """
 
+import numpy as np
+
 from fedrank import Borda, Kemeny, Lehmer, Mallows, Study
 from fedrank._core import SecaggBegin
 from fedrank._random import seed_bytes
@@ -23,6 +25,23 @@ METHODS = {
 
 
 *IDENTITIES, STRANGER, COORDINATOR = PARTIES
+
+
+SCHEMES = {
+    "borda": Borda,
+    "borda weighted": lambda n, clients: Borda(n, clients, send="weighted", max_samples=9),
+    "borda centroids": lambda n, clients: Borda(n, clients, send="centroids"),
+    "borda exact": lambda n, clients: Borda(n, clients, send="sums", max_samples=9),
+    "lehmer 0": Lehmer,
+    "lehmer 0, paper's decode": lambda n, clients: Lehmer(n, clients, decode="paper"),
+    "lehmer 2": lambda n, clients: Lehmer(n, clients, low_bits=2),
+    "lehmer 2, paper's decode": lambda n, clients: Lehmer(n, clients, low_bits=2, decode="paper"),
+    "lehmer paper": lambda n, clients: Lehmer(n, clients, low_bits="paper", max_samples=9),
+    "lehmer paper, paper's decode": lambda n, clients: Lehmer(
+        n, clients, low_bits="paper", max_samples=9, decode="paper"
+    ),
+}
+"""Methods of one round, by items and clients."""
 
 
 def signed(study):
@@ -68,3 +87,10 @@ def begins(study, /, who=range(4), **fields):
     """What opens a round, for every client."""
     begin = begin_of(study, **fields)
     return {client: begin.to_bytes(client) for client in who}
+
+
+def parties(n, clients, phi=0.95, seed=0, samples=9):
+    """Clients with 1 to so many rankings each: ties in plenty."""
+    rng = np.random.default_rng(seed)
+    model = Mallows(phi, n=n)
+    return [model.sample(int(rng.integers(1, samples + 1)), rng) for _ in range(clients)]

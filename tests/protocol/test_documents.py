@@ -1,5 +1,6 @@
 """The JSON of a federated result: with very many clients, and with identities."""
 
+import json
 import time
 
 import pytest
@@ -45,3 +46,13 @@ def test_a_client_is_in_the_sum_if_it_sent_its_masked_message(steps, step, survi
     lost = [{"client": 0, "round": 0, "step": step, "why": None}]
     with pytest.raises(ValueError, match=message):
         read_dropped(lost, {0: 0}, survivors, 1, steps)
+
+
+def test_a_result_with_identities_is_not_read_as_one_without():
+    """Only a study without identities may have been given the names that are the default."""
+    text = federate([[[0, 1, 2]]] * 3, rng=0, identities=True).to_json()
+    fields = json.loads(text)
+    assert fields["extra"]["named"] is False
+    fields["extra"]["named"] = True
+    with pytest.raises(ValueError, match="named must be"):
+        Consensus.from_json(json.dumps(fields))

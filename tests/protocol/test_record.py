@@ -180,6 +180,11 @@ def test_a_message_that_does_not_follow_is_refused(change, code):
     assert record.take(STUDY, message(record=record, order=list(OTHER))).number == 1
 
 
+def test_a_message_of_another_study_is_called_so():
+    with pytest.raises(ProtocolError, match="belongs to another study"):
+        Record().take(STUDY, message(study=bytes(32)))
+
+
 def test_a_message_is_read_as_what_the_transport_says():
     begin = message(run=5)
     assert opening(begin.to_bytes(2), 2, 5, 0).session() == begin.session()
