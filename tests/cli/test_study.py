@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from fedrank._text import width_of
 from fedrank.protocol.identity import save_public
 from helpers.command import in_terminal, refused, run, visible
 from helpers.identities import PARTIES
+from helpers.paths import TESTS
 
 NAMES = ["north", "east", "south"]
 ME = PARTIES[5]
@@ -194,3 +196,23 @@ def test_names_of_others_do_not_begin_a_line_in_a_narrow_terminal():
     assert [line for line in visible(shown) if line.startswith("coordinator")] == [
         f"coordinator  {ME.fingerprint}"
     ]
+
+
+def without_keys(text):
+    """A summary without what differs each time: fingerprints, the digest and its words."""
+    return re.sub(r"[0-9a-f]{4}(-[0-9a-f]{4}){3}", "", text).partition("digest  ")[0]
+
+
+def test_the_commands_of_the_page_do_what_it_says():
+    for file in Path().iterdir():
+        file.unlink()
+    Path("genes.txt").write_text("TP53\nEGFR\nKRAS\n")
+    page = (TESTS.parent / "docs" / "howto" / "study.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```console\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    lines = "".join(blocks).replace("\\\n", "").splitlines()
+    shown = [run(*shlex.split(line)[1:]) for line in lines]
+    assert len(shown) == 10
+    assert [(done.returncode, done.stderr) for done in shown] == [(0, "")] * len(shown)
+    (said,) = re.findall(r"^```text\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert without_keys(said) == without_keys(written().summary())
+    assert Path("kemeny.json").exists()

@@ -62,6 +62,13 @@ def test_a_public_identity_comes_back_with_its_name(tmp_path, name):
     assert load_public(tmp_path / "a.pub") == (name, NORTH.public)
 
 
+def test_a_public_file_is_never_replaced(tmp_path):
+    save_public(tmp_path / "a.pub", "north", NORTH.public)
+    with pytest.raises(FileExistsError):
+        save_public(tmp_path / "a.pub", "east", PARTIES[1].public)
+    assert load_public(tmp_path / "a.pub") == ("north", NORTH.public)
+
+
 @pytest.mark.parametrize("text", ["north\t%s", "\ufeffnorth  %s\r\n\n", "\n north %s"])
 def test_public_files_that_mail_programs_changed_are_read(tmp_path, text):
     (tmp_path / "a.pub").write_text(text % NORTH.public, encoding="utf-8", newline="")

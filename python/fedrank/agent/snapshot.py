@@ -6,7 +6,6 @@ sums would differ by what changed in it meanwhile; with other ties they would te
 
 import hashlib
 import json
-import secrets
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,7 +116,7 @@ def new_snapshot(config: Config, study: Study) -> Snapshot:
     before = file_hash(config)
     rankings = read_rankings(config, study)
     check_samples(config, len(rankings))  # more may come, so nothing is kept yet
-    seed = secrets.token_bytes(32) if config.seed is None else seed_bytes(config.seed)
+    seed = seed_bytes(config.seed)
     return Snapshot(rankings, seed, str(rankings.source), origin_of(config), before)
 
 

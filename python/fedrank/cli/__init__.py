@@ -63,7 +63,9 @@ def explain(error: Exception) -> int:
     elif type(error).__name__ == "Abort":
         return STOPPED
     elif hasattr(error, "format_message"):  # an error of typer's, about options
-        print_error(suggested_once(error.format_message()))
+        if type(error).__name__ == "NoSuchCommand":
+            error.possibilities = None  # type: ignore[attr-defined]  # typer suggests, too
+        print_error(error.format_message())
     elif isinstance(error, InputError):
         # A parameter of a file is a field of it, not an option of the command.
         name = named if error.file is None else str
@@ -91,19 +93,6 @@ def named(parameter: str) -> str:
         command = getattr(command, "commands", {}).get(word, command)
     flags = ("--" + parameter.replace("_", "-"), flag_of(parameter))
     return next((f for f in flags if any(f in option.opts for option in command.params)), parameter)
-
-
-def suggested_once(message: str) -> str:
-    """Drop the second of two suggestions: typer and click each make their own.
-
-    Examples
-    --------
-    >>> suggested_once("No such command 'lst'. Did you mean 'list'? (Did you mean 'list'?)")
-    "No such command 'lst'. Did you mean 'list'?"
-    """
-    start = "Did you mean"
-    head, *others = message.split(start)
-    return start.join([head, *others[:1]]).rstrip(" (") if others else message
 
 
 def print_error(message: str, *more: str) -> None:

@@ -101,9 +101,11 @@ def new(
     made = method_of(method, count, len(party or name or []), options, max_samples, partial)
     me = None if coordinator is None else read_public(coordinator)[1]
     study = Study(made, labels, roster, threshold, me, fit_phi=fit_phi)
-    if out.exists():
-        raise InputError("the file exists already", file=out, remedy="name another with --out")
-    write_whole(out, study.to_json().encode(), replace=False)
+    try:
+        write_whole(out, study.to_json().encode(), replace=False)
+    except FileExistsError:
+        problem, remedy = "the file exists already", "name another with --out"
+        raise InputError(problem, file=out, remedy=remedy) from None
     output.say_study(study)
     output.say_where(out, "study")
     output.say(

@@ -317,8 +317,8 @@ class Consensus:
         """Say what chance decided before the rankings were counted; see `chance`."""
         return ()
 
-    def _say_rounding(self) -> str | None:
-        """Say that rounding may have changed the order; None if it cannot have."""
+    def _say_exchanged(self) -> str | None:
+        """Say which items rounding may have put in the wrong order; None if it cannot have."""
         return None
 
     def _rounded_to(self) -> str | None:

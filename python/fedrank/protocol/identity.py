@@ -186,7 +186,7 @@ def load_public(path: str | os.PathLike[str]) -> tuple[str, str]:
         )
     name, _, line = text.replace("\t", " ").rpartition(" ")
     name = name.strip()
-    if not name or len(text.splitlines()) != 1 or printable(name) != name:
+    if not name or printable(name) != name:  # a second line would be part of the name
         raise InputError(
             "a public identity must be one line: a name, a space and the public line", file=path
         )

@@ -120,7 +120,7 @@ class Client:
         return self._client.confirm(survivors, self._signer)
 
     def unmask(self, request: bytes) -> bytes:
-        """The last step: one share for every client, of one of its two secrets.
+        """Last step: one share for every client, of one of its two secrets.
 
         With identities the request is what clients confirmed; otherwise, the survivors.
         """
@@ -222,61 +222,6 @@ class Server:
         identities.
         """
         return self._server.confirmations()
-
-    def begin(
-        self,
-        me: int,
-        study: str,
-        order: Sequence[int] = (),
-        previous: str | None = None,
-        survivors: Sequence[int] = (),
-        confirmations: Sequence[tuple[int, bytes]] = (),
-    ) -> bytes:
-        """Write what opens this round for client ``me``.
-
-        Parameters
-        ----------
-        me : int
-            The client's index in the roster.
-        study : str
-            The digest of the study, in hexadecimal.
-        order : sequence of int
-            The announced order; empty in round 0.
-        previous : str, optional
-            The digest of the round before, in hexadecimal; none in round 0.
-        survivors : sequence of int
-            The survivors of the round before; none in round 0.
-        confirmations : sequence of (int, bytes)
-            `Server.confirmations` of the round before; none in round 0 or without identities.
-
-        Raises
-        ------
-        ValueError
-            If these do not give the digest of this server's round.
-
-        Examples
-        --------
-        >>> from fedrank import Borda, Study
-        >>> study = Study(Borda(n=2, clients=2))
-        >>> server = Server(study.round(0), run=3)
-        >>> begin = Begin.open(server.begin(1, study.digest), 1)
-        >>> begin.run, begin.session() == server.session
-        (3, True)
-        """
-        begin = Begin(
-            bytes.fromhex(study),
-            self.run,
-            self.round.number,
-            self.nonce,
-            self.round.stage,
-            list(order),
-            bytes(32) if previous is None else bytes.fromhex(previous),
-            list(survivors),
-            list(confirmations),
-        )
-        if begin.session() != self.session:
-            raise InputError("the study, order, previous round and survivors do not give this round")
-        return begin.to_bytes(whole("me", me, least=0, most=65_534))
 
     def receive(self, sender: int, message: bytes) -> None:
         """Take a message; the sender is known from the transport.

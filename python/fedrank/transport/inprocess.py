@@ -220,7 +220,7 @@ class PlainParty(Party):
         """Answer one step: only one of them carries anything."""
         if step.name == "advertise":
             begin = opening(request, self.me, step.run, step.round)
-            if begin.round > 0:
+            if begin.round > 0:  # only here is said over whom the round before was opened
                 self.record.open(begin.round - 1, begin.survivors)
             self.record.take(self.study, begin)
         elif step.name == "mask":

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use fedrank_core::Interrupt;
 use fedrank_core::secagg::identity::SIGNATURE;
 use fedrank_core::secagg::{self, Begin, Client, Confirmation, Params, PublicIdentity, Server};
 use getrandom::SysRng;
@@ -150,7 +149,7 @@ impl SecaggBegin {
 
 /// One client in one session.
 ///
-/// Clients run in worker threads, where no signal arrives: `interrupt_all` stops them.
+/// Clients often run in worker threads, where no signal arrives: `interrupt_all` stops them there.
 #[pyclass(module = "fedrank._core")]
 pub(crate) struct SecaggClient(Client);
 
@@ -205,8 +204,9 @@ impl SecaggClient {
         request: &[u8],
         signer: Option<&Identity>,
     ) -> Result<Bound<'py, PyBytes>> {
-        let (signer, token) = (signer.map(|identity| &identity.0), Interrupt::begin());
-        Ok(PyBytes::new(py, &py.detach(|| self.0.share(request, signer, token))?))
+        let signer = signer.map(|identity| &identity.0);
+        let reply = interruptible(py, LONG, |token| self.0.share(request, signer, token))?;
+        Ok(PyBytes::new(py, &reply))
     }
 
     fn mask<'py>(
@@ -215,8 +215,9 @@ impl SecaggClient {
         request: &[u8],
         input: PyReadonlyArray1<'py, u64>,
     ) -> Result<Bound<'py, PyBytes>> {
-        let (input, token) = (slice(&input)?, Interrupt::begin());
-        Ok(PyBytes::new(py, &py.detach(|| self.0.mask(request, input, token))?))
+        let input = slice(&input)?;
+        let reply = interruptible(py, LONG, |token| self.0.mask(request, input, token))?;
+        Ok(PyBytes::new(py, &reply))
     }
 
     fn confirm<'py>(

@@ -2,7 +2,7 @@
 
 use super::session::*;
 use fedrank_core::Interrupt;
-use fedrank_core::secagg::{Client, Error, Params, Server, sender_of, survivors_of};
+use fedrank_core::secagg::{Begin, Client, Error, Params, Server, sender_of, survivors_of};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -15,43 +15,95 @@ pub(crate) fn cases(usual: u32) -> ProptestConfig {
     }
 }
 
-static PARAMS: LazyLock<Params> = LazyLock::new(|| params(3, Some(2), &[(2, 5), (3, 14)]));
-static INPUTS: LazyLock<Vec<Vec<u64>>> = LazyLock::new(|| inputs(&PARAMS, 40));
-static SAID: LazyLock<Transcript> =
-    LazyLock::new(|| run(&PARAMS, 41, &INPUTS, |_, _, m| vec![m]).2);
-/// States of client 0 before each step, and at the end.
-static STATES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let mut client = clients(&PARAMS, 41).remove(0);
-    let mut states = vec![client.state().to_vec()];
-    for (step, down) in STEPS[1..].iter().zip(STEPS) {
-        answer(&mut client, *step, &SAID.down[&(down, 0)], &INPUTS[0]).unwrap();
-        states.push(client.state().to_vec());
+/// A session of three clients, and the states of its parties on the way.
+struct World {
+    params: Params,
+    inputs: Vec<Vec<u64>>,
+    said: Transcript,
+    /// The same with client 2 lost at the mask step: its secret must be rebuilt, too.
+    losing: Transcript,
+    /// States of client 0 before each step, and at the end.
+    states: Vec<Vec<u8>>,
+    /// States of the server before and after each step is closed.
+    server_states: Vec<Vec<u8>>,
+}
+
+/// Without identities and with.
+static WORLDS: LazyLock<[World; 2]> =
+    LazyLock::new(|| both_modes(&params(3, Some(2), &[(2, 5), (3, 14)])).map(World::new));
+
+impl World {
+    fn new(params: Params) -> Self {
+        let inputs = inputs(&params, 40);
+        let said = run(&params, 41, &inputs, |_, _, m| vec![m]).2;
+        let uplink = |step, c, m| if c == 2 && step >= Step::Mask { vec![] } else { vec![m] };
+        let losing = run(&params, 41, &inputs, uplink).2;
+        let mut client = clients(&params, 41).remove(0);
+        let mut states = vec![client.state().to_vec()];
+        for (step, down) in requests(&params) {
+            answer(&mut client, step, &said.down[&(down, 0)], &inputs[0]).unwrap();
+            states.push(client.state().to_vec());
+        }
+        let mut server = server(&params, 41);
+        let mut server_states = Vec::new();
+        for &step in steps(&params) {
+            server_states.push(server.state().to_vec());
+            for c in (0..3).filter(|&c| c < 2 || step < Step::Mask) {
+                server.receive(c, &losing.up[&(step, c)]).unwrap();
+            }
+            // Client 1 is at fault.
+            assert!(server.receive(1, &[]).is_err());
+            server_states.push(server.state().to_vec());
+            server.close_step(Interrupt::begin()).unwrap();
+        }
+        server_states.push(server.state().to_vec());
+        Self { params, inputs, said, losing, states, server_states }
     }
-    states
+
+    fn resume(&self, state: &[u8]) -> fedrank_core::secagg::Result<Member> {
+        Member::resume(&self.params, 0, state)
+    }
+
+    /// Gives `bytes` to every door of a client in every state.
+    fn knock(&self, bytes: &[u8]) {
+        for state in &self.states {
+            for &step in &steps(&self.params)[1..] {
+                let mut client = self.resume(state).unwrap();
+                let _ = answer(&mut client, step, bytes, &self.inputs[0]);
+            }
+        }
+    }
+}
+
+/// What opens a later round over the survivors of a signed one.
+static BEGIN: LazyLock<Begin> = LazyLock::new(|| {
+    let world = &WORLDS[1];
+    let server = run(&world.params, 41, &world.inputs, |_, _, m| vec![m]).1;
+    Begin {
+        study: [1; 32],
+        run: 2,
+        round: 3,
+        nonce: [4; 32],
+        stage: "refine".into(),
+        order: vec![2, 0, 1],
+        previous: [5; 32],
+        survivors: vec![0, 1, 2],
+        confirmations: server.confirmations(),
+    }
 });
 
-/// States of the server before and after each step is closed.
-static SERVER_STATES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let mut server = server(&PARAMS, 41);
-    let mut states = Vec::new();
-    for step in STEPS {
-        states.push(server.state().to_vec());
-        // Client 2 is lost at the mask step: its secret must be rebuilt, too.
-        for c in (0..3).filter(|&c| c < 2 || step < Step::Mask) {
-            server.receive(c, &LOSING.up[&(step, c)]).unwrap();
-        }
-        // Client 1 is at fault.
-        assert!(server.receive(1, &[]).is_err());
-        states.push(server.state().to_vec());
-        server.close_step(Interrupt::begin()).unwrap();
+/// Opens changed bytes as what the server opens a round with, and checks what they say.
+fn open(bytes: &[u8]) {
+    let Ok(begin) = Begin::open(bytes, 0) else {
+        return;
+    };
+    assert_eq!(begin.to_bytes(0).as_deref(), Ok(bytes));
+    for (world, at) in WORLDS.iter().flat_map(|w| (0..w.states.len()).map(move |at| (w, at))) {
+        let client = world.resume(&world.states[at]).unwrap();
+        let _ = client.check_confirmed(&begin.survivors, &begin.confirmations);
+        assert_eq!(*client.state(), world.states[at]);
     }
-    states.push(server.state().to_vec());
-    states
-});
-static LOSING: LazyLock<Transcript> = LazyLock::new(|| {
-    let uplink = |step, c, m| if c == 2 && step >= Step::Mask { vec![] } else { vec![m] };
-    run(&PARAMS, 41, &INPUTS, uplink).2
-});
+}
 
 /// A change to a valid message. Most keep the checksum right, to reach deeper.
 #[derive(Debug, Clone)]
@@ -85,8 +137,16 @@ impl Change {
 }
 
 fn changes() -> impl Strategy<Value = (Vec<Change>, bool)> {
-    let entry =
-        prop_oneof![Just(2_usize), Just(33), Just(66), Just(67), Just(80), Just(114), 0..200_usize];
+    let entry = prop_oneof![
+        Just(2_usize),
+        Just(33),
+        Just(66),
+        Just(67),
+        Just(80),
+        Just(114),
+        Just(178),
+        0..200_usize
+    ];
     let change = prop_oneof![
         4 => (any::<usize>(), 1..=u8::MAX).prop_map(|(at, m)| Change::Flip(at, m)),
         1 => any::<usize>().prop_map(Change::Cut),
@@ -104,90 +164,126 @@ fn changed(message: &[u8], (changes, seal): &(Vec<Change>, bool)) -> Vec<u8> {
     if *seal && message.len() >= 4 { reseal(message) } else { message }
 }
 
-/// Gives `bytes` to every door of a client in every state.
-fn knock(bytes: &[u8]) {
-    for state in STATES.iter() {
-        for step in &STEPS[1..] {
-            let mut client = Client::resume(PARAMS.clone(), state).unwrap();
-            let _ = answer(&mut client, *step, bytes, &INPUTS[0]);
-        }
-    }
-}
-
 proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400), seal: bool) {
-        let mut bytes = bytes;
+    fn any_bytes(
+        mode in 0_usize..2, bytes in prop::collection::vec(any::<u8>(), 0..400), seal: bool,
+    ) {
+        let (world, mut bytes) = (&WORLDS[mode], bytes);
         if seal && bytes.len() >= 40 {
             // A right header but for the session, and a right checksum.
-            let header = [1, bytes[1] % 10, 0, 0];
+            let header = [2, bytes[1] % 13, 0, 0];
             bytes[..4].copy_from_slice(&header);
             bytes = reseal(bytes);
         }
-        knock(&bytes);
-        let _ = Client::resume(PARAMS.clone(), &bytes);
-        let _ = Server::resume(PARAMS.clone(), &bytes);
+        world.knock(&bytes);
+        open(&bytes);
+        let _ = Client::resume(world.params.clone(), &bytes);
+        let _ = Server::resume(world.params.clone(), &bytes);
         let _ = (sender_of(&bytes), survivors_of(&bytes));
-        let _ = PARAMS.layout().unpack(&bytes);
-        let mut server = server(&PARAMS, 41);
-        for step in STEPS {
+        let _ = world.params.layout().unpack(&bytes);
+        let mut server = server(&world.params, 41);
+        for &step in steps(&world.params) {
             for c in 0..3 {
                 let _ = server.receive(c, &bytes);
-                prop_assert_eq!(server.receive(c, &SAID.up[&(step, c)]), Ok(()));
+                prop_assert_eq!(server.receive(c, &world.said.up[&(step, c)]), Ok(()));
             }
             prop_assert!(server.close_step(Interrupt::begin()).is_ok());
         }
-        prop_assert_eq!(server.result(), Ok((plain_sum(&PARAMS, &INPUTS, &[0, 1, 2]), vec![0, 1, 2])));
+        let sum = plain_sum(&world.params, &world.inputs, &[0, 1, 2]);
+        prop_assert_eq!(server.result(), Ok((sum, vec![0, 1, 2])));
     }
 
     #[test]
-    fn changed_requests(which in 0_usize..3, how in changes()) {
-        knock(&changed(&SAID.down[&(STEPS[which], 0)], &how));
+    fn changed_requests(mode in 0_usize..2, which in 0_usize..4, how in changes()) {
+        let world = &WORLDS[mode];
+        if let Some((_, down)) = requests(&world.params).nth(which) {
+            world.knock(&changed(&world.said.down[&(down, 0)], &how));
+        }
     }
 
     #[test]
-    fn changed_states(which in 0_usize..4, how in changes()) {
-        if let Ok(mut client) = Client::resume(PARAMS.clone(), &changed(&STATES[which], &how)) {
-            for (step, down) in STEPS[1..].iter().zip(STEPS) {
-                let _ = answer(&mut client, *step, &SAID.down[&(down, 0)], &INPUTS[0]);
-                let _ = client.state();
+    fn changed_begins(how in changes()) {
+        let right = BEGIN.to_bytes(0).unwrap();
+        open(&right);
+        open(&changed(&right, &how));
+        // Most changes give another session, so that is made right, too.
+        let mut bytes = changed(&right, &how);
+        if bytes.len() >= 40 {
+            bytes[4..36].copy_from_slice(&BEGIN.session());
+            open(&reseal(bytes));
+        }
+    }
+
+    /// Only the signatures that were given confirm the survivors.
+    #[test]
+    fn changed_confirmations(
+        at in 1_usize..4, id in 0_u16..4, which in 0_usize..2, bit in 0_usize..512,
+    ) {
+        let client = WORLDS[1].resume(&WORLDS[1].states[2]).unwrap();
+        let mut list = BEGIN.confirmations.clone();
+        prop_assert_eq!(client.check_confirmed(&[0, 1, 2], &list), Ok(()));
+        if at & 1 == 1 {
+            list[which].1[bit / 8] ^= 1 << (bit % 8);
+        }
+        if at & 2 == 2 {
+            prop_assume!(list[which].0 != id);
+            list[which].0 = id;
+        }
+        prop_assert!(client.check_confirmed(&[0, 1, 2], &list).is_err());
+    }
+
+    #[test]
+    fn changed_states(mode in 0_usize..2, which in 0_usize..6, how in changes()) {
+        let world = &WORLDS[mode];
+        let state = &world.states[which % world.states.len()];
+        if let Ok(mut client) = world.resume(&changed(state, &how)) {
+            for (step, down) in requests(&world.params) {
+                let _ = answer(&mut client, step, &world.said.down[&(down, 0)], &world.inputs[0]);
+                let _ = client.check_confirmed(&BEGIN.survivors, &BEGIN.confirmations);
+                prop_assert!(world.resume(&client.state()).is_ok());
             }
         }
     }
 
     #[test]
-    fn changed_server_states(which in 0_usize..9, how in changes()) {
-        let state = changed(&SERVER_STATES[which], &how);
-        if let Ok(mut server) = Server::resume(PARAMS.clone(), &state) {
-            for step in STEPS {
+    fn changed_server_states(mode in 0_usize..2, which in 0_usize..11, how in changes()) {
+        let world = &WORLDS[mode];
+        let state = changed(&world.server_states[which % world.server_states.len()], &how);
+        if let Ok(mut server) = Server::resume(world.params.clone(), &state) {
+            for &step in steps(&world.params) {
                 for c in 0..3 {
-                    let message = LOSING.up.get(&(step, c)).map_or(&[][..], Vec::as_slice);
+                    let message = world.losing.up.get(&(step, c)).map_or(&[][..], Vec::as_slice);
                     let _ = server.receive(c, message);
                 }
                 let _ = (server.close_step(Interrupt::begin()), server.result(), server.faults());
-                prop_assert!(Server::resume(PARAMS.clone(), &server.state()).is_ok());
+                let _ = server.confirmations();
+                prop_assert!(Server::resume(world.params.clone(), &server.state()).is_ok());
             }
         }
     }
 
     #[test]
-    fn changed_messages_have_a_sender_or_none(which in 0_usize..4, how in changes()) {
-        let _ = sender_of(&changed(&SAID.up[&(STEPS[which], 0)], &how));
-        let _ = survivors_of(&changed(&SAID.down[&(Step::Mask, 0)], &how));
+    fn changed_messages_have_a_sender_or_none(which in 0_usize..5, how in changes()) {
+        let world = &WORLDS[1];
+        let _ = sender_of(&changed(&world.said.up[&(steps(&world.params)[which], 0)], &how));
+        let _ = survivors_of(&changed(&world.said.down[&(Step::Mask, 0)], &how));
     }
 
     /// One client tampers with one of its messages. Whatever it does, the others' sum is exact,
     /// or the session fails and names a client; only its own input is its to choose.
     #[test]
-    fn a_tampering_client(at in 0_usize..4, how in changes()) {
-        let (sum, _, _) = run(&PARAMS, 41, &INPUTS, |step, c, message| {
-            if c == 0 && step == STEPS[at] { vec![changed(&message, &how)] } else { vec![message] }
+    fn a_tampering_client(mode in 0_usize..2, at in 0_usize..5, how in changes()) {
+        let world = &WORLDS[mode];
+        let at = steps(&world.params)[at % steps(&world.params).len()];
+        let (sum, _, _) = run(&world.params, 41, &world.inputs, |step, c, message| {
+            if c == 0 && step == at { vec![changed(&message, &how)] } else { vec![message] }
         });
         match sum {
-            Ok((total, survivors)) if STEPS[at] != Step::Mask || !survivors.contains(&0) => {
-                prop_assert_eq!(total, plain_sum(&PARAMS, &INPUTS, &survivors));
+            Ok((total, survivors)) if at != Step::Mask || !survivors.contains(&0) => {
+                prop_assert_eq!(total, plain_sum(&world.params, &world.inputs, &survivors));
             }
             Ok((_, survivors)) => prop_assert_eq!(survivors, [0, 1, 2]),
             Err(Error::Dealer { client } | Error::Shares { client, .. }) => prop_assert_eq!(client, 0),

@@ -3,6 +3,7 @@
 use super::session::*;
 use fedrank_core::Interrupt;
 use fedrank_core::secagg::{Client, Error, Params, Party};
+use std::collections::BTreeMap;
 
 const SHAPE: [(usize, u32); 2] = [(4, 9), (2, 40)];
 const CLIENTS: usize = 5;
@@ -14,14 +15,11 @@ fn study() -> Params {
 }
 
 /// Client 0 after the first `steps` answers, beside all that is said in an honest session.
-fn client_after(steps: usize) -> (Client, Transcript, Vec<Vec<u64>>) {
+fn client_after(steps: usize) -> (Member, Transcript, Vec<Vec<u64>>) {
     let params = study();
     let inputs = inputs(&params, 50);
     let said = run(&params, 51, &inputs, |_, _, m| vec![m]).2;
-    let mut client = clients(&params, 51).remove(0);
-    for (step, down) in STEPS[1..].iter().zip(STEPS).take(steps) {
-        answer(&mut client, *step, &said.down[&(down, 0)], &inputs[0]).unwrap();
-    }
+    let client = member_after(&params, 51, 0, &said, &inputs[0], steps);
     (client, said, inputs)
 }
 
@@ -31,7 +29,7 @@ fn entry(body: &mut [u8], start: usize, size: usize, i: usize) -> &mut [u8] {
 }
 
 fn key(body: &mut [u8], client: usize, which: usize) -> &mut [u8] {
-    &mut entry(body, 32, KEYS, client)[2 + 32 * which..][..32]
+    &mut entry(body, 0, KEYS, client)[2 + 32 * which..][..32]
 }
 
 #[test]
@@ -46,26 +44,25 @@ fn false_lists_of_keys_are_refused() {
         minus_one
     };
     let cases: Vec<(&str, &str, Change)> = vec![
-        ("fewer than t", "few", Box::new(|b| b.truncate(32 + 2 * KEYS))),
-        ("nobody", "few", Box::new(|b| b.truncate(32))),
-        ("no nonce", "malformed", Box::new(|b| b.truncate(31))),
-        ("half an entry", "malformed", Box::new(|b| b.truncate(32 + 4 * KEYS + 1))),
-        ("an id off the roster", "unknown", Box::new(|b| entry(b, 32, KEYS, 4)[0] = 5)),
-        ("an id far off", "unknown", Box::new(|b| entry(b, 32, KEYS, 4)[..2].fill(0xff))),
-        ("a client twice", "list", Box::new(|b| entry(b, 32, KEYS, 4)[0] = 3)),
+        ("fewer than t", "few", Box::new(|b| b.truncate(2 * KEYS))),
+        ("nobody", "few", Box::new(Vec::clear)),
+        ("half an entry", "malformed", Box::new(|b| b.truncate(4 * KEYS + 1))),
+        ("an id off the roster", "unknown", Box::new(|b| entry(b, 0, KEYS, 4)[0] = 5)),
+        ("an id far off", "unknown", Box::new(|b| entry(b, 0, KEYS, 4)[..2].fill(0xff))),
+        ("a client twice", "list", Box::new(|b| entry(b, 0, KEYS, 4)[0] = 3)),
         (
             "out of order",
             "list",
             Box::new(|b| {
-                entry(b, 32, KEYS, 3)[0] = 4;
-                entry(b, 32, KEYS, 4)[0] = 3;
+                entry(b, 0, KEYS, 3)[0] = 4;
+                entry(b, 0, KEYS, 4)[0] = 3;
             }),
         ),
-        ("without me", "list", Box::new(|b| drop(b.drain(32..32 + KEYS)))),
+        ("without me", "list", Box::new(|b| drop(b.drain(..KEYS)))),
         (
             "my keys replaced",
             "key",
-            Box::new(move |b| entry(b, 32, KEYS, 0)[2..].copy_from_slice(&stranger)),
+            Box::new(move |b| entry(b, 0, KEYS, 0)[2..].copy_from_slice(&stranger)),
         ),
         (
             "my transport key reflected",
@@ -97,16 +94,26 @@ fn false_lists_of_keys_are_refused() {
     ];
     for (name, code, change) in cases {
         let wrong = tamper(&right, change);
-        assert_eq!(client.share(&wrong, Interrupt::begin()).unwrap_err().code(), code, "{name}");
+        assert_eq!(
+            client.share(&wrong, None, Interrupt::begin()).unwrap_err().code(),
+            code,
+            "{name}"
+        );
     }
     // Nothing was spoilt; and once answered, no other list is.
-    assert_eq!(client.share(&right, Interrupt::begin()), Ok(said.up[&(Step::Share, 0)].clone()));
-    let other_nonce = tamper(&right, |b| b[0] ^= 1);
     assert_eq!(
-        client.share(&other_nonce, Interrupt::begin()),
+        client.share(&right, None, Interrupt::begin()),
+        Ok(said.up[&(Step::Share, 0)].clone())
+    );
+    let others = tamper(&right, |b| b.truncate(4 * KEYS));
+    assert_eq!(
+        client.share(&others, None, Interrupt::begin()),
         Err(Error::Conflict { from: Party::Server })
     );
-    assert_eq!(client.share(&right, Interrupt::begin()), Ok(said.up[&(Step::Share, 0)].clone()));
+    assert_eq!(
+        client.share(&right, None, Interrupt::begin()),
+        Ok(said.up[&(Step::Share, 0)].clone())
+    );
 }
 
 #[test]
@@ -163,10 +170,6 @@ fn inputs_that_do_not_fit_are_refused_without_their_value() {
     assert!(client.mask(delivery, &[0; 6], Interrupt::begin()).is_ok());
 }
 
-fn ids(list: &[u16]) -> Vec<u8> {
-    list.iter().flat_map(|id| id.to_le_bytes()).collect()
-}
-
 #[test]
 fn false_survivors_get_no_share() {
     let (mut client, said, _) = client_after(2);
@@ -208,10 +211,7 @@ fn a_survivor_that_did_not_share_gets_no_share() {
         if c == 2 && step >= Step::Share { vec![] } else { vec![m] }
     };
     let said = run(&params, 53, &inputs, drop_two).2;
-    let mut client = clients(&params, 53).remove(0);
-    for (step, down) in STEPS[1..3].iter().zip(STEPS) {
-        answer(&mut client, *step, &said.down[&(down, 0)], &inputs[0]).unwrap();
-    }
+    let mut client = member_after(&params, 53, 0, &said, &inputs[0], 2);
     let ask = tamper(&said.down[&(Step::Mask, 0)], |b| *b = ids(&[0, 1, 2, 3]));
     assert_eq!(client.unmask(&ask).unwrap_err().code(), "list");
 }
@@ -233,50 +233,55 @@ fn steps_cannot_be_driven_out_of_order() {
 
 /// A server with two stories: clients 0 and 1 are given one, 2 and 3 the other. It knows each
 /// client's context from its message, forges headers to match, and passes all shares on. They do
-/// not open across the groups, and since t > L/2 at most one group could go on.
-fn tell_two_stories(others: &Params, list: impl Fn(usize, &mut Vec<u8>)) {
-    let params = study();
-    let inputs = inputs(&params, 54);
-    let said = run(&params, 55, &inputs, |_, _, m| vec![m]).2;
-    let mut members = clients(others, 55);
-    members.truncate(2);
-    members.extend(clients(&params, 55).into_iter().skip(2));
-    let mut dealt = Vec::new();
+/// not open across the groups, and since t > L/2 at most one group could go on. With identities
+/// the first signature of the other group is refused.
+fn tell_two_stories(
+    params: &Params,
+    others: &Params,
+    seed: u64,
+    list: impl Fn(usize, &mut Vec<u8>),
+) {
+    let inputs = inputs(params, 54);
+    let said = run(params, 55, &inputs, |_, _, m| vec![m]).2;
+    let session = server(others, seed).session();
+    let mut members: Vec<Member> = (0..2).map(|me| Member::new(others, me, session, 55)).collect();
+    members.extend(clients(params, 55).into_iter().skip(2));
+    let mut dealt = BTreeMap::new();
     for (c, client) in members.iter_mut().enumerate().take(4) {
         let mut shown = said.down[&(Step::Advertise, c)].clone();
-        shown[4..36].copy_from_slice(&client.advertise()[4..36]);
-        dealt.push(client.share(&tamper(&shown, |b| list(c, b)), Interrupt::begin()).unwrap());
+        shown[4..36].copy_from_slice(&client.session());
+        let shares = answer(client, Step::Share, &tamper(&shown, |b| list(c, b)), &[]);
+        dealt.insert(c, shares.unwrap());
     }
     for (c, client) in members.iter_mut().enumerate().take(4) {
-        let body = (0..4).filter(|&owner| owner != c).flat_map(|owner| {
-            let from = &dealt[owner][36..];
-            let place = c - usize::from(owner < c);
-            let prints = &from[32 + 32 * c..][..32];
-            let sealed = &from[32 + 32 * CLIENTS + 80 * place..][..80];
-            [&(owner as u16).to_le_bytes()[..], prints, sealed].concat()
-        });
-        let header = [&[1, 4, c as u8, 0], &dealt[c][4..36], &[0; 4]].concat();
-        let delivery = tamper(&header, |b| *b = body.collect());
-        let few = Error::TooFew { what: "shares could be opened", got: 2, need: 3 };
-        assert_eq!(client.mask(&delivery, &inputs[c], Interrupt::begin()), Err(few));
+        let delivery = delivery(c, CLIENTS, &dealt);
+        let refused = match params.is_signed() {
+            true => Error::Signature { from: Party::Server, client: if c < 2 { 2 } else { 0 } },
+            false => Error::TooFew { what: "shares could be opened", got: 2, need: 3 },
+        };
+        assert_eq!(answer(client, Step::Mask, &delivery, &inputs[c]), Err(refused));
     }
 }
 
 #[test]
 fn clients_shown_different_keys_refuse_each_other() {
     let fake = clients(&study(), 98)[4].advertise()[36..100].to_vec();
-    tell_two_stories(&study(), |c, body| {
-        if c < 2 {
-            entry(body, 32, KEYS, 4)[2..].copy_from_slice(&fake);
-        }
-    });
+    for params in both_modes(&study()) {
+        tell_two_stories(&params, &params, 55, |c, body| {
+            if c < 2 {
+                entry(body, 0, KEYS, 4)[2..].copy_from_slice(&fake);
+            }
+        });
+    }
 }
 
 #[test]
-fn clients_shown_different_studies_or_nonces_refuse_each_other() {
+fn clients_shown_different_studies_or_sessions_refuse_each_other() {
     let other = Params::new([43; 32], CLIENTS, Some(3), 0, layout(&SHAPE)).unwrap();
-    tell_two_stories(&other, |_, _| {});
-    tell_two_stories(&study(), |c, body| body[0] ^= u8::from(c < 2));
+    for (params, other) in both_modes(&study()).iter().zip(both_modes(&other)) {
+        tell_two_stories(params, &other, 55, |_, _| {});
+        tell_two_stories(params, params, 56, |_, _| {});
+    }
 }
 
 /// Honest but for client 1, whose message of one step is changed.
@@ -401,7 +406,7 @@ fn copied_and_low_order_keys_are_refused_by_the_server() {
     assert_eq!(server.receive(1, &zero), key_error(1));
     // Still welcome with its own keys; but not with two pairs.
     server.receive(1, &hello(1)).unwrap();
-    let others = clients(&params, 61)[1].advertise();
+    let others = Member::new(&params, 1, server.session(), 61).advertise();
     assert_eq!(server.receive(1, &others), Err(Error::Conflict { from: Party::Client(1) }));
     assert_eq!(server.faults(), [(1, "conflict"), (1, "key")]);
 }
@@ -409,6 +414,6 @@ fn copied_and_low_order_keys_are_refused_by_the_server() {
 #[test]
 fn nothing_printed_is_secret() {
     let (client, ..) = client_after(1);
-    assert_eq!(format!("{client:?}"), "Client { me: 0, steps_done: 1, .. }");
+    assert_eq!(format!("{:?}", *client), "Client { me: 0, steps_done: 1, .. }");
     assert_eq!(format!("{:?}", server(&study(), 0)), "Server { step: Advertise, .. }");
 }

@@ -2,7 +2,7 @@
 
 use super::session::*;
 use fedrank_core::Interrupt;
-use fedrank_core::secagg::{Client, Error, Party};
+use fedrank_core::secagg::{Error, Params, Party};
 use proptest::prelude::*;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,14 +38,33 @@ fn every_dropout_pattern_of_five_clients() {
 }
 
 #[test]
+fn every_dropout_pattern_of_four_clients_with_identities() {
+    for threshold in [3, 4] {
+        let params = signed(&params(4, Some(threshold), &SHAPE));
+        let choices: Vec<_> = steps(&params).iter().copied().map(Some).chain([None]).collect();
+        let inputs = inputs(&params, 1);
+        (0..6_usize.pow(4)).into_par_iter().for_each(|pattern| {
+            let lost: Vec<_> = (0..4).map(|c| choices[pattern / 6_usize.pow(c) % 6]).collect();
+            match (run_losing(&params, 2, &inputs, &lost), expected(&params, &inputs, &lost)) {
+                (got, Some(sum)) => assert_eq!(got, Ok(sum), "{lost:?}"),
+                (got, None) => assert!(errs_few(&got.unwrap_err()), "{lost:?}"),
+            }
+        });
+    }
+}
+
+#[test]
 fn rosters_from_two_to_fifty() {
     for (clients, entries) in [(2, 1), (3, 978), (10, 978), (50, 31)] {
-        let params = params(clients, None, &[(entries, 14)]);
-        let inputs = inputs(&params, 3);
-        let all: Vec<usize> = (0..clients).collect();
-        let got = run_losing(&params, 4, &inputs, &vec![None; clients]);
-        assert_eq!(got, Ok((plain_sum(&params, &inputs, &all), all)));
+        both_modes(&params(clients, None, &[(entries, 14)])).iter().for_each(all_stay);
     }
+}
+
+fn all_stay(params: &Params) {
+    let inputs = inputs(params, 3);
+    let all: Vec<usize> = (0..params.clients()).collect();
+    let got = run_losing(params, 4, &inputs, &vec![None; all.len()]);
+    assert_eq!(got, Ok((plain_sum(params, &inputs, &all), all)));
 }
 
 #[test]
@@ -67,12 +86,15 @@ proptest! {
     #![proptest_config(super::fuzz::cases(24))]
     #[test]
     fn random_dropouts_of_more_clients(
-        lost in prop::collection::vec(prop::option::weighted(0.3, 0_usize..4), 6..18),
+        lost in prop::collection::vec(prop::option::weighted(0.3, 0_usize..5), 6..18),
         shape in prop::collection::vec((0_usize..6, 1_u32..=64), 0..4),
         seed: u64,
+        mode in 0_usize..2,
     ) {
-        let lost: Vec<_> = lost.into_iter().map(|at| at.map(|at| STEPS[at])).collect();
         let params = params(lost.len(), Some(lost.len() / 2 + 1), &shape);
+        let params = both_modes(&params)[mode].clone();
+        let at = |at: usize| steps(&params)[at % steps(&params).len()];
+        let lost: Vec<_> = lost.into_iter().map(|lost| lost.map(at)).collect();
         let inputs = inputs(&params, seed);
         let got = run_losing(&params, seed, &inputs, &lost);
         prop_assert!(got.as_ref().map_or_else(errs_few, |_| true));
@@ -97,17 +119,21 @@ fn a_step_below_the_threshold_can_wait_for_more() {
 
 #[test]
 fn every_step_may_run_in_a_new_process() {
-    let params = params(4, None, &SHAPE);
-    let inputs = inputs(&params, 7);
-    let (sum, _, said) = run(&params, 8, &inputs, |_, _, m| vec![m]);
-    let mut clients = clients(&params, 8);
-    for step in STEPS {
+    both_modes(&params(4, None, &SHAPE)).iter().for_each(new_processes);
+}
+
+fn new_processes(params: &Params) {
+    let inputs = inputs(params, 7);
+    let (sum, _, said) = run(params, 8, &inputs, |_, _, m| vec![m]);
+    let mut clients = clients(params, 8);
+    for &step in steps(params) {
         for (c, client) in clients.iter_mut().enumerate() {
-            let resume = |client: &Client| Client::resume(params.clone(), &client.state()).unwrap();
+            let resume = |client: &Member| Member::resume(params, c, &client.state()).unwrap();
             let saved = client.state();
             assert_eq!(*resume(client).state(), *saved);
+            assert_eq!(resume(client).session(), client.session());
             *client = resume(client);
-            let before = STEPS.iter().rev().find(|&&s| s < step);
+            let before = steps(params).iter().rev().find(|&&s| s < step);
             let request = before.map_or(&[][..], |&s| &said.down[&(s, c)]);
             // Twice: a repeated request, here to a resumed client, gets identical bytes.
             for _ in 0..2 {
@@ -118,7 +144,7 @@ fn every_step_may_run_in_a_new_process() {
         }
     }
     // Earlier requests too, to the last state.
-    for (step, down) in [(Step::Share, Step::Advertise), (Step::Mask, Step::Share)] {
+    for (step, down) in requests(params) {
         let reply = answer(&mut clients[0], step, &said.down[&(down, 0)], &inputs[0]);
         assert_eq!(reply.as_ref(), Ok(&said.up[&(step, 0)]));
     }
@@ -128,8 +154,11 @@ fn every_step_may_run_in_a_new_process() {
 /// A server that is saved and resumed around every message, beside one that never is.
 #[test]
 fn every_message_may_reach_a_new_server() {
-    let params = params(5, Some(3), &SHAPE);
-    let inputs = inputs(&params, 14);
+    both_modes(&params(5, Some(3), &SHAPE)).iter().for_each(new_servers);
+}
+
+fn new_servers(params: &Params) {
+    let inputs = inputs(params, 14);
     // Client 4 is lost at the mask step; 1 reveals a wrong share; 2 first sends half of everything.
     let uplink = |step, c, message: Vec<u8>| match (step, c) {
         (Step::Mask, 4) => vec![],
@@ -137,15 +166,15 @@ fn every_message_may_reach_a_new_server() {
         (_, 2) => vec![message[..20].to_vec(), message],
         _ => vec![message],
     };
-    let (sum, steady, said) = run(&params, 15, &inputs, uplink);
-    let (mut clients, mut server) = (clients(&params, 15), server(&params, 15));
+    let (sum, steady, said) = run(params, 15, &inputs, uplink);
+    let (mut clients, mut server) = (clients(params, 15), server(params, 15));
     let mut down: BTreeMap<usize, Vec<u8>> = (0..5).map(|c| (c, vec![])).collect();
-    for step in STEPS {
+    for &step in steps(params) {
         for (&c, request) in &down {
             let message = answer(&mut clients[c], step, request, &inputs[c]).unwrap();
             for message in uplink(step, c, message) {
                 let first = server.receive(c, &message);
-                server = resumed(&params, &server);
+                server = resumed(params, &server);
                 // Repeated: as before. Another one: refused.
                 assert_eq!(server.receive(c, &message), first);
                 if first.is_ok() {
@@ -154,17 +183,20 @@ fn every_message_may_reach_a_new_server() {
                 }
             }
         }
-        let mut again = resumed(&params, &server);
+        let mut again = resumed(params, &server);
         assert_eq!(*again.state(), *server.state());
+        assert_eq!((again.run(), again.session()), (steady.run(), steady.session()));
         down = server.close_step(Interrupt::begin()).unwrap();
         assert_eq!(again.close_step(Interrupt::begin()).as_ref(), Ok(&down));
-        server = resumed(&params, &server);
+        server = resumed(params, &server);
         for (&c, message) in &down {
             assert_eq!(*message, said.down[&(step, c)]);
         }
     }
     assert_eq!(server.result(), sum);
-    assert_eq!(sum, Ok((plain_sum(&params, &inputs, &[0, 1, 2, 3]), vec![0, 1, 2, 3])));
+    assert_eq!(server.confirmations(), steady.confirmations());
+    assert_eq!(server.confirmations().len(), if params.is_signed() { 3 } else { 0 });
+    assert_eq!(sum, Ok((plain_sum(params, &inputs, &[0, 1, 2, 3]), vec![0, 1, 2, 3])));
     assert_eq!(server.close_step(Interrupt::begin()).unwrap_err().code(), "order");
     let conflicts = (0..5).map(|c| (c, "conflict"));
     let faults: BTreeSet<_> = steady.faults().into_iter().chain(conflicts).collect();
@@ -174,8 +206,9 @@ fn every_message_may_reach_a_new_server() {
 #[test]
 fn no_length_depends_on_the_data() {
     let shape = [(4, 14), (3, 33)];
-    for n in [2, 5, 8] {
-        let params = params(n, None, &shape);
+    for params in [2, 5, 8].into_iter().flat_map(|n| both_modes(&params(n, None, &shape))) {
+        let (n, t) = (params.clients(), params.threshold());
+        let signature = if params.is_signed() { 64 } else { 0 };
         let lengths = |inputs: &[Vec<u64>], seed| {
             let said = run(&params, seed, inputs, |_, _, m| vec![m]).2;
             let of = |m: BTreeMap<(Step, usize), Vec<u8>>| -> Vec<_> {
@@ -191,17 +224,19 @@ fn no_length_depends_on_the_data() {
         for ((step, _), len) in up {
             let body = match step {
                 Step::Advertise => 64,
-                Step::Share => 32 + 32 * n + 80 * (n - 1),
+                Step::Share => 32 + 32 * n + 80 * (n - 1) + signature,
                 Step::Mask => packed,
+                Step::Confirm => 64,
                 Step::Unmask => 33 * n,
             };
             assert_eq!(len, 40 + body);
         }
         for ((step, _), len) in down {
             let body = match step {
-                Step::Advertise => 32 + 66 * n,
-                Step::Share => 114 * (n - 1),
+                Step::Advertise => 66 * n,
+                Step::Share => (114 + signature) * (n - 1),
                 Step::Mask => 2 * n,
+                Step::Confirm => 66 * t,
                 Step::Unmask => continue,
             };
             assert_eq!(len, 40 + body);
@@ -211,11 +246,14 @@ fn no_length_depends_on_the_data() {
 
 #[test]
 fn data_touch_only_the_masked_message_of_their_client() {
-    let params = params(5, None, &SHAPE);
-    let mut data = inputs(&params, 11);
-    let before = run(&params, 12, &data, |_, _, m| vec![m]).2;
-    data[2] = inputs(&params, 13)[2].clone();
-    let mut after = run(&params, 12, &data, |_, _, m| vec![m]).2;
+    both_modes(&params(5, None, &SHAPE)).iter().for_each(data_touch);
+}
+
+fn data_touch(params: &Params) {
+    let mut data = inputs(params, 11);
+    let before = run(params, 12, &data, |_, _, m| vec![m]).2;
+    data[2] = inputs(params, 13)[2].clone();
+    let mut after = run(params, 12, &data, |_, _, m| vec![m]).2;
     let own = (Step::Mask, 2);
     assert_ne!(before.up[&own], after.up[&own]);
     after.up.insert(own, before.up[&own].clone());
