@@ -18,6 +18,7 @@ from helpers.agents import (
     LABELS,
     RANKS,
     ROSTER,
+    begin_of,
     configured,
     files,
     not_answered,
@@ -253,14 +254,13 @@ def margins(agents, run, order):
     for agent in agents.agents:
         policy = dataclasses.replace(agent.config.policy, studies=(ALL_PAIRS.digest,))
         agent.config = dataclasses.replace(agent.config, policy=policy)
-    survivors, found, previous = (), None, None
+    survivors, found = (), None
     for number, announced in enumerate([[], order]):
         orders = [order] if number else []
         round = ALL_PAIRS.round(number, orders, survivors)
         server = Server(round, run)
-        given = (ALL_PAIRS.digest, announced, previous, survivors)
-        requests = {client: server.begin(client, *given) for client in range(4)}
-        previous = round.digest
+        given = announced, survivors
+        requests = {client: begin_of(server, ALL_PAIRS, client, *given) for client in range(4)}
         for name in STEPS:
             replies = agents.exchange(Step(run, number, name), requests)
             for client, reply in replies.items():

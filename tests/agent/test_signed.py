@@ -3,6 +3,7 @@
 import hashlib
 import os
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,7 @@ from helpers.agents import (
     RANKS,
     ROSTER,
     Federation,
+    begin_of,
     configured,
     files,
     not_answered,
@@ -114,7 +116,7 @@ def test_every_step_may_be_asked_again_by_a_new_agent(parties):
 def test_what_the_coordinator_did_not_seal_is_refused_and_costs_nothing(agent):
     text, first = BORDA.to_json(), Step(1, 0, "advertise")
     server = Server(BORDA.round(0), 1)
-    begin, place = server.begin(1, BORDA.digest), (bytes.fromhex(BORDA.round(0).digest),)
+    begin, place = begin_of(server, BORDA, 1), (bytes.fromhex(BORDA.round(0).digest),)
     stranger = Identity.generate()
     forged = Envelopes(stranger, None, BORDA.identities, stranger.public)
     ours = envelopes(BORDA, None, OWNER)
@@ -126,8 +128,8 @@ def test_what_the_coordinator_did_not_seal_is_refused_and_costs_nothing(agent):
         seal(begin, "share", *place, session, client=1),
         seal(begin, "advertise", *place, bytes(32), client=1),  # another session outside
         seal(begin, "advertise", bytes(32), session, client=1),
-        seal(server.begin(0, BORDA.digest), "advertise", *place, session, client=0),
-        seal(server.begin(0, BORDA.digest), "advertise", *place, session, client=1),
+        seal(begin_of(server, BORDA, 0), "advertise", *place, session, client=0),
+        seal(begin_of(server, BORDA, 0), "advertise", *place, session, client=1),
         seal(begin, "advertise", *place, session, client=1)[:-1],
     ):
         not_answered(Code.PROTOCOL, agent, text, first, blob)
@@ -150,7 +152,7 @@ def test_a_coordinator_that_plays_all_other_clients_gets_no_masked_input(agent):
         reply = agent.answer(BORDA.to_json(), Step(1, 0, step), blob)
         return ours.open(reply, step, place, server.session, client=1)
 
-    server.receive(1, asks("advertise", server.begin(1, BORDA.digest)))
+    server.receive(1, asks("advertise", begin_of(server, BORDA, 1)))
     for client, each in played.items():
         server.receive(client, each.advertise())
     requests = server.close_step()
@@ -329,3 +331,26 @@ def test_a_survivor_that_missed_the_end_believes_nothing_less(parties, change, w
         begin.to_bytes(3), "advertise", begin.round_digest(), begin.session(), client=3
     )
     assert agent.answer(KEMENY.to_json(), Step(1, 1, "advertise"), good)
+
+
+def next_round(parties):
+    """Let client 3 miss the end of the first round; return what opens the next one for it."""
+    parties.gone = {(0, "confirm"): (3,), (0, "unmask"): (3,), (1, "advertise"): (3,)}
+    conduct(KEMENY, parties, rng=5, run=1, identity=OWNER)
+    asked = next(r for c, step, r in parties.asked if (step.round, c) == (1, 0))
+    begin = Begin.open(envelopes(KEMENY, 0, PARTIES[0]).open_begin(asked)[1], 0)
+    place = "advertise", begin.round_digest(), begin.session()
+    return envelopes(KEMENY, None, OWNER).seal(begin.to_bytes(3), *place, client=3)
+
+
+def test_a_survivor_that_missed_the_end_keeps_to_its_own_ledger_and_policy(parties):
+    blob, agent = next_round(parties), parties.agents[3]
+    text, first, config = KEMENY.to_json(), Step(1, 1, "advertise"), agent.config
+    agent.config = replace(config, policy=replace(config.policy, min_survivors=5))
+    told = not_answered(Code.REFUSED, agent, text, first, blob)
+    assert "4 survivors are fewer than min_survivors = 5" in told
+    agent.config = config
+    opened = {"digest": KEMENY.round(0).digest, "survivors": (1, 2, 3)}
+    agent.store.ledger().enter(KEMENY.digest, CONFIRM, run=9, round=0, **opened)
+    told = not_answered(Code.REFUSED, agent, text, first, blob)
+    assert "round 0 was opened in run 9, and is asked for with 0" in told

@@ -216,7 +216,7 @@ def test_the_store_of_a_key_is_found_by_its_fingerprint_wherever_the_configurati
     shutil.rmtree(folder)
     lost = refused(run("agent", "run", "--config", tmp_path / "agent.toml", **state))
     assert "there is no store of identity" in lost
-    assert "run 'fedrank agent new-store'" in lost
+    assert "run 'fedrank agent new-store --config FILE'" in lost
     assert not folder.exists()
     command = ["agent", "new-store", "--config", tmp_path / "agent.toml"]
     assert "pass --yes to agree" in run(*command, **state).stderr

@@ -9,7 +9,7 @@ import pytest
 from fedrank import Borda, Mallows, Rankings, Study
 from fedrank.agent import Config, Policy, RefusalError, make_store
 from fedrank.protocol.envelope import envelopes
-from fedrank.protocol.secagg import Client, Server
+from fedrank.protocol.secagg import Begin, Client, Server
 from fedrank.transport import Step
 from helpers.command import write_ranks
 
@@ -74,7 +74,7 @@ class Federation:
         }
         self.coordinator = envelopes(study, None, keys[-1])
         self.envelopes = {c: envelopes(study, c, keys[c]) for c in self.others}
-        begins = {c: self.server.begin(c, study.digest) for c in roster}
+        begins = {c: begin_of(self.server, study, c) for c in roster}
         self.requests = self.sealed(begins, "advertise")
         self.asked, self.replied, self.server_before = {}, {}, {}  # by step
 
@@ -134,10 +134,27 @@ class Federation:
         return self.server.result()
 
 
+def begin_of(server, study, me, order=(), survivors=()):
+    """What a server opens its round with, for client ``me``."""
+    round = server.round
+    begin = Begin(
+        study=bytes.fromhex(study.digest),
+        run=server.run,
+        round=round.number,
+        nonce=server.nonce,
+        stage=round.stage,
+        order=list(order),
+        previous=bytes.fromhex(round.previous),
+        survivors=list(survivors),
+        confirmations=[],
+    )
+    return begin.to_bytes(me)
+
+
 @cache
 def opening(run, study=STUDY, me=1):
     """What opens the first round of a run for a client, the same bytes for the same run."""
-    return Server(study.round(0), run).begin(me, study.digest)
+    return begin_of(Server(study.round(0), run), study, me)
 
 
 def not_answered(code, agent, *arguments):

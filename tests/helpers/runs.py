@@ -48,7 +48,7 @@ def clients(study, seed=9, kind=InProcess, **options):
     return kind(study, CLIENTS, seed_bytes(seed), identities=identities, **options)
 
 
-def begin_of(study, run=0, nonce=bytes(32), **changes):
+def begin_of(study, /, run=0, nonce=bytes(32), **changes):
     """What opens the first round, or another."""
     fields = {
         "study": bytes.fromhex(study.digest),
@@ -64,7 +64,7 @@ def begin_of(study, run=0, nonce=bytes(32), **changes):
     return SecaggBegin(**fields | changes)
 
 
-def begins(study, who=range(4), **fields):
+def begins(study, /, who=range(4), **fields):
     """What opens a round, for every client."""
     begin = begin_of(study, **fields)
     return {client: begin.to_bytes(client) for client in who}

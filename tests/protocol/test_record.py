@@ -135,7 +135,7 @@ def test_the_first_round_announces_nothing():
 # What the server's message says
 
 
-def message(study=STUDY, record=None, study_digest=None, **changes):
+def message(study=STUDY, /, record=None, **changes):
     """What opens the first round, or the one after those of a record."""
     number = len(record.begins) if record else 0
     fields = {"stage": "refine", "order": list(ORDER)} if number else {}
@@ -143,8 +143,6 @@ def message(study=STUDY, record=None, study_digest=None, **changes):
         before = record.round(study, number - 1)
         fields |= {"round": number, "previous": bytes.fromhex(before.digest)}
         fields |= {"survivors": list(record.survivors)}
-    if study_digest is not None:
-        fields["study"] = study_digest
     return begin_of(study, **fields | changes)
 
 
@@ -159,7 +157,7 @@ def test_a_message_opens_the_round_that_follows_from_what_a_client_saw():
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        ({"study_digest": bytes(32)}, "foreign"),
+        ({"study": bytes(32)}, "foreign"),
         ({"round": 2}, "order"),
         ({"stage": "margins"}, "foreign"),
         ({"stage": "start"}, "foreign"),

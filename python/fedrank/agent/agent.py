@@ -51,11 +51,17 @@ class Agent:
     >>> policy = Policy((study.digest,), allow_unsigned=True)
     >>> config = Config("east", folder / "votes.csv", folder / "s", folder / "a.sock", policy)
     >>> agent = Agent(config)
-    >>> first = Step(run=7, round=0, name="advertise")
-    >>> begin = fr.secagg.Server(study.round(0), run=7).begin(1, study.digest)
-    >>> keys = agent.answer(study.to_json(), first, begin)
-    >>> len(keys), agent.answer(study.to_json(), first, begin) == keys
-    (104, True)
+    >>> class Others:
+    ...     def exchange(self, step, requests):
+    ...         keys = agent.answer(study.to_json(), step, requests[1])
+    ...         print(len(keys), agent.answer(study.to_json(), step, requests[1]) == keys)
+    ...         return {1: keys}
+    >>> try:
+    ...     fr.conduct(study, Others())
+    ... except ProtocolError:
+    ...     print("alone")
+    104 True
+    alone
     >>> agent.close()
     """
 

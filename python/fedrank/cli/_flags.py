@@ -24,7 +24,7 @@ FLAGS: dict[str | None, str] = {
     Remedy.MIN_SURVIVORS: "add clients, drop fewer, or pass a lower --min-survivors",
     Remedy.THRESHOLD: "drop fewer clients, or pass a lower --threshold",
     Remedy.NEW_STORE: "put its store back; if it was lost, or never made, run 'fedrank agent "
-    "new-store'",
+    "new-store --config FILE'",
     Remedy.COMMON_ITEMS: "all clients must rank the same items; name those of ballots with "
     "--candidates",
 }

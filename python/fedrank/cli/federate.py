@@ -33,12 +33,14 @@ from fedrank.consensus import Consensus
 from fedrank.distances import kemeny_score, kendall_distance
 from fedrank.exceptions import Remedy
 from fedrank.protocol.federate import as_method, least_bound
-from fedrank.protocol.methods import Method
+from fedrank.protocol.methods import REFINE, Method
 from fedrank.protocol.result import MORE_ROUNDS, FederatedConsensus, summary
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.rankings.partial import AnyRankings, PartialRankings
+from fedrank.schemes.refine import Refine
 
 MAX_SHOWN_CLIENTS = 20  # rows of the table of clients
+IN_ONE_PLACE = "all in one place (counts every ranking)"  # as means, the default, do not
 
 
 @_reading.reads_files
@@ -81,9 +83,10 @@ def federate(
     drop: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="CLIENT:STEP",
+            metavar="CLIENT:ROUND:STEP",
             help="Simulate a client that drops out, and the first step that it does not answer: "
-            "share, mask (the default) or unmask. May be repeated.",
+            "share, mask (the default) or unmask. CLIENT and CLIENT:STEP mean the first round, "
+            "which is round 0. May be repeated.",
         ),
     ] = None,
     min_survivors: Annotated[
@@ -237,12 +240,27 @@ def show(
     if result.converged is not None:
         rows.append(("converged", "yes" if result.converged else f"no: {MORE_ROUNDS}", ""))
     if result.exact is not None:
-        rows.append(("proved to be the best", "yes" if result.exact else "no", ""))
+        rows.append(("proved to be the best", say_proved(result), ""))
     if result.fit is not None:
         rows.append(("phi, fitted", f"{result.fit.phi:.4f} ± {result.fit.standard_error:.2g}", ""))
     if result.note is not None:
         rows.append(("note", result.note, ""))
-    output.show("What it gives and costs", ["", "federated", "all in one place"], rows)
+    output.show("What it gives and costs", ["", "federated", IN_ONE_PLACE], rows)
+
+
+def say_proved(result: FederatedConsensus) -> str:
+    """Say whether the result is proved to be the best, or why that was not tested."""
+    if result.exact:
+        return "yes"
+    scheme = result.scheme
+    if not isinstance(scheme, Refine) or scheme.counts:
+        return "no"
+    refined = [each for each in result.rounds if each.round.stage == REFINE and each.survivors]
+    segments = [segment for each in refined for segment in each.scheme.segments]
+    asked = sum(segment.entries for segment in segments if segment.name == "margin")
+    if asked == scheme.n * (scheme.n - 1) // 2:
+        return "no"
+    return "not tested without the number of rankings"
 
 
 def say_rounds(stages: Sequence[str]) -> str:

@@ -76,7 +76,7 @@ class InProcess:
         identities: Sequence[Identity] | None = None,
     ) -> None:
         party = Party if secure else PlainParty
-        given = identities or [None] * len(data)
+        given: Sequence[Identity | None] = identities or [None] * len(data)
         self.parties = [
             party(study, me, rankings, seed, identity)
             for me, (rankings, identity) in enumerate(zip(data, given, strict=True))

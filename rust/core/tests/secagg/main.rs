@@ -1,6 +1,7 @@
 //! Secure aggregation through its public interface (M9, M10).
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod attacks;
 mod begin;
 mod fuzz;
 mod golden;
