@@ -75,7 +75,7 @@ def test_an_app_of_a_signed_study_has_the_path_of_the_key_and_never_the_key(tmp_
     for file in Path("app").rglob("*"):
         assert file.is_dir() or (secret not in (text := file.read_text()) and "key1:" not in text)
     told = Path("app/README.md").read_text()
-    assert f"`{tmp_path / 'me.key'}`, on the SuperLink's" in told
+    assert f"`{tmp_path / 'me.key'}`,\non the SuperLink's machine" in told
     assert "agent new study.json --key NAME.key --rankings FILE" in told
     assert "    flwr run . trial --stream\n" in told
 

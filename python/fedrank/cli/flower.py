@@ -200,8 +200,8 @@ Start the SuperLink in this folder. The consensus will be written to `results` i
 
 (It forgets the nodes when it ends; `--database state.db` keeps them.)
 
-Started like this, it is for a trial: **{exposed}**. In production, let it listen on 127.0.0.1,
-behind a proxy that passes on `/v1/fleet/` only; fedrank's page on deploying has one.
+{exposed} In production, let it listen on
+127.0.0.1, behind a proxy that passes on `/v1/fleet/` only; fedrank's page on deploying has one.
 
 Tell `flwr` where it is, in `~/.flwr/config.toml`:
 
@@ -244,9 +244,9 @@ study written, like this:
 A `.key` file stays on its owner's machine. A `.pub` file is sent to the coordinator, who compares
 its fingerprint with its owner by telephone.""",
     "coordinator": """\
-The ServerApp needs the coordinator's private key: {key}, on the SuperLink's
-machine. The file must belong to the account that the SuperLink runs as, with mode 600. The app has
-its path only.
+The ServerApp needs the coordinator's private key: {key},
+on the SuperLink's machine. The file must belong to the account that the SuperLink runs as, with
+mode 600. The app has its path only.
 
 By default the ServerApp runs in the SuperLink's account, and it gets its code from the SuperLink.
 So whoever controls that account can take the key, and with it read the sum, but no input. That the
@@ -255,8 +255,8 @@ its process and account, over another transport.
 
 """,
     "exposed": """\
-everybody who reaches the port, every data holder too, can submit a run, whose
-code can take the coordinator's key, and read the sum""",
+Started like this, it is for a trial: **everybody who reaches the port, every data holder too, can
+submit a run, whose code can take the coordinator's key and read the sum**.""",
     "agent": "    fedrank agent new study.json --key NAME.key --rankings FILE",
 }
 
@@ -266,7 +266,7 @@ UNSIGNED = {
 only. An agent answers it only if its owner writes `allow_unsigned = true` under `[policy]`.""",
     "coordinator": "",
     "exposed": """\
-everybody who reaches the port, every data holder too, can submit a run, and
-read each input to it""",
+Started like this, it is for a trial: **everybody who reaches the port, every data holder too, can
+submit a run and read each input to it**.""",
     "agent": "    fedrank agent new study.json --name NAME --rankings FILE",
 }
