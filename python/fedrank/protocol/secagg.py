@@ -12,6 +12,7 @@ driver and without an agent, then your code must check both.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -298,7 +299,13 @@ def signer(identity: Identity | None) -> _core.Identity | None:
     return None if identity is None else identity._core
 
 
-def parameters(round: Round) -> tuple[bytes, int, int, int, _core.Scheme, tuple[str, ...]]:
+@lru_cache(maxsize=16)
+def roster_of(identities: tuple[str, ...]) -> _core.Roster:
+    """Read the public lines of a study's clients, once."""
+    return _core.Roster(identities)
+
+
+def parameters(round: Round) -> tuple[bytes, int, int, int, _core.Scheme, _core.Roster]:
     """Reduce a round to what the core must know of it."""
     if not isinstance(round, Round):
         kind = type(round).__name__  # not its value: swapped arguments may be secrets
@@ -311,5 +318,5 @@ def parameters(round: Round) -> tuple[bytes, int, int, int, _core.Scheme, tuple[
         round.threshold,
         round.number,
         round.scheme._core_scheme,
-        round.identities,
+        roster_of(round.identities),
     )

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use fedrank_core::secagg::identity::SIGNATURE;
-use fedrank_core::secagg::{self, Begin, Client, Confirmation, Params, PublicIdentity, Server};
+use fedrank_core::secagg::{self, Begin, Client, Confirmation, Params, Server};
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -13,26 +13,22 @@ use pyo3::types::PyBytes;
 
 use crate::array::{key, slice, vector};
 use crate::error::{Error, Result};
-use crate::identity::Identity;
+use crate::identity::{Identity, Roster};
 use crate::interrupt::{LONG, interruptible};
 use crate::scheme::Scheme;
 
-/// `identities` are public lines in roster order; none means that nothing is signed.
+/// Without identities on the roster nothing is signed.
 fn params(
     digest: &[u8],
     clients: usize,
     threshold: usize,
     round: u32,
     scheme: &Scheme,
-    identities: &[String],
+    roster: &Roster,
 ) -> Result<Params> {
     let layout = scheme.0.layout().clone();
     let params = Params::new(key(digest)?, clients, Some(threshold), round, layout)?;
-    if identities.is_empty() {
-        return Ok(params);
-    }
-    let identities = identities.iter().map(|line| PublicIdentity::from_line(line));
-    Ok(params.signed(identities.collect::<secagg::Result<_>>()?)?)
+    if roster.0.is_empty() { Ok(params) } else { Ok(params.signed(roster.0.clone())?) }
 }
 
 /// Ids and signatures as they come from Python.
@@ -163,11 +159,11 @@ impl SecaggClient {
         threshold: usize,
         round: u32,
         scheme: &Scheme,
-        identities: Vec<String>,
+        roster: &Roster,
         me: usize,
         session: &[u8],
     ) -> Result<Self> {
-        let params = params(digest, clients, threshold, round, scheme, &identities)?;
+        let params = params(digest, clients, threshold, round, scheme, roster)?;
         Ok(Self(Client::new(params, me, key(session)?, &mut UnwrapErr(SysRng))?))
     }
 
@@ -178,10 +174,10 @@ impl SecaggClient {
         threshold: usize,
         round: u32,
         scheme: &Scheme,
-        identities: Vec<String>,
+        roster: &Roster,
         state: &[u8],
     ) -> Result<Self> {
-        let params = params(digest, clients, threshold, round, scheme, &identities)?;
+        let params = params(digest, clients, threshold, round, scheme, roster)?;
         Ok(Self(Client::resume(params, state)?))
     }
 
@@ -257,10 +253,10 @@ impl SecaggServer {
         threshold: usize,
         round: u32,
         scheme: &Scheme,
-        identities: Vec<String>,
+        roster: &Roster,
         run: u64,
     ) -> Result<Self> {
-        let params = params(digest, clients, threshold, round, scheme, &identities)?;
+        let params = params(digest, clients, threshold, round, scheme, roster)?;
         Ok(Self(Server::new(params, run, &mut UnwrapErr(SysRng))))
     }
 
@@ -271,10 +267,10 @@ impl SecaggServer {
         threshold: usize,
         round: u32,
         scheme: &Scheme,
-        identities: Vec<String>,
+        roster: &Roster,
         state: &[u8],
     ) -> Result<Self> {
-        let params = params(digest, clients, threshold, round, scheme, &identities)?;
+        let params = params(digest, clients, threshold, round, scheme, roster)?;
         Ok(Self(Server::resume(params, state)?))
     }
 
