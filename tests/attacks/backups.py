@@ -70,7 +70,11 @@ def put_back(folder, kept, part):
 
 
 def ledger_and_new_run(version1):
-    """The ledger alone is put back, and another list is asked for in a new run."""
+    """The ledger alone is put back, and another list is asked for in another run.
+
+    Only sessions that are asked for are compared with the ledger, so nothing notices it: restoring
+    a ledger from a backup makes this client a colluder, as restoring the whole store does.
+    """
     study = study_of(4)
     with removed(version1, without_ledger), agents_of(study) as agents:
         one, two = (Asked(study, agents, run).until("confirm") for run in (1, 2))

@@ -80,13 +80,20 @@ def disturbed(change):
 
 
 def swap(kept, step, client, direction, content):
-    """Another client's envelope in a client's name. The check: its signature, and its head."""
+    """Another client's envelope in a client's name.
+
+    Three checks refuse it, each without the others: the sender in the head, the signature, and the
+    sender in the message.
+    """
     here = (step, client, direction) == ("mask", 1, "up")
     return kept["mask", 0, "up"] if here else content
 
 
 def back(kept, step, client, direction, content):
-    """An envelope is sent back to where it came from. The check: the direction is compared."""
+    """An envelope is sent back to where it came from.
+
+    Two checks refuse it, each without the other: the direction in the head, and the seal.
+    """
     here = (step, client, direction) == ("mask", 1, "up")
     return kept["mask", 1, "down"] if here else content
 
