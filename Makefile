@@ -1,6 +1,6 @@
 # Each target works as the first command on a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint docs bench slow wheel clean
+.PHONY: help demo test check lint docs bench attacks slow wheel clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -50,6 +50,9 @@ docs: .venv/built ## build the site in out/site; a warning is an error
 bench: .venv/bench ## measure ratios against peers; writes benches/README.md
 	cargo bench --quiet --package fedrank-benches
 	$(BIN)/python -m benches.peers
+
+attacks: .venv/built ## play attacks on the protocol and the agents; prints what comes of each
+	cd tests && ../$(BIN)/python -m attacks
 
 slow: .venv/built ## run the tests that take too long for CI: fuzzing, large n, real data
 	FEDRANK_FUZZ_CASES=1000000 $(FUZZ) any_bytes changed_requests changed_states changed_server_states envelope

@@ -95,6 +95,18 @@ votes = uniform(100, 2000, 150)
 announced = np.arange(2000)[np.newaxis]
 scheme = _core.Scheme.refine(announced.astype(np.int32), 3, 15_000, 1999, "margins", False)
 call = lambda: [scheme.encode(votes.ranks, 0, bytes(32)) for _ in range(50)]""",
+    # The server's message to one client, by docs/protocol.md: those to all would take gigabytes.
+    "share with a large roster": """
+import hashlib
+from fedrank import secagg
+roster = 16_000
+round = fr.Study(fr.Borda(2, roster)).round(0)
+clients = [secagg.Client(round, me) for me in range(roster)]
+replies = [client.advertise() for client in clients]
+listed = [me.to_bytes(2, "little") + reply[36:-4] for me, reply in enumerate(replies)]
+content = bytes([1, 2, 0, 0]) + replies[0][4:36] + bytes(32) + b"".join(listed)
+keys = content + hashlib.sha256(content).digest()[:4]
+call = lambda: clients[0].share(keys)""",
 }
 
 

@@ -7,39 +7,42 @@ import pytest
 
 from fedrank import Borda, _core
 from fedrank.exceptions import ProtocolError
+from helpers import wire
 
 SCHEME = Borda(n=3, clients=4)._core_scheme
-STUDY = (bytes(range(32)), 4, 3, 0, SCHEME)  # digest, clients, threshold, round, scheme
+IDENTITIES = [_core.Identity.generate() for _ in range(4)]
+LINES = [identity.public.line() for identity in IDENTITIES]
+# digest, clients, threshold, round, scheme, identities
+STUDY = (bytes(range(32)), 4, 3, 0, SCHEME, [])
+SIGNED = (*STUDY[:5], LINES)
+STUDIES = {"unsigned": STUDY, "signed": SIGNED}
+STEPS = {"unsigned": _core.STEPS, "signed": _core.SIGNED_STEPS}
 INPUTS = np.array([[0, 1, 2], [2, 1, 0], [1, 1, 1], [2, 2, 2]], dtype=np.uint64)
-
-
-def tagged(label, *parts):
-    """H of docs/protocol.md: every part preceded by its length in 8 bytes."""
-    text = b""
-    for part in (b"fedrank secagg 1 ", label, *parts):
-        text += len(part).to_bytes(8, "little") + part
-    return hashlib.sha256(text).digest()
 
 
 def numbers(values, width):
     return b"".join(value.to_bytes(width, "little") for value in values)
 
 
-def answer(client, step, request, message):
+def answer(client, step, request, me, signer):
     """One step of one client."""
-    arguments = {"advertise": (), "mask": (request, message)}.get(step, (request,))
-    return getattr(client, step)(*arguments)
+    if step == "advertise":
+        return client.advertise()
+    more = {"mask": (INPUTS[me],), "share": (signer,), "confirm": (signer,)}
+    return getattr(client, step)(request, *more.get(step, ()))
 
 
-def session(between=lambda server: server):
+def session(mode, between=lambda server: server):
     """Messages up and down, and the result; ``between`` may replace the server."""
-    clients = [_core.SecaggClient(*STUDY, me) for me in range(4)]
-    server = _core.SecaggServer(*STUDY)
+    study, steps = STUDIES[mode], STEPS[mode]
+    server = _core.SecaggServer(*study, 7)
+    clients = [_core.SecaggClient(*study, me, server.session()) for me in range(4)]
     up, down = {}, {(None, me): b"" for me in range(4)}
     last = None
-    for step in _core.STEPS:
+    for step in steps:
         for me, client in enumerate(clients):
-            up[step, me] = answer(client, step, down[last, me], INPUTS[me])
+            signer = IDENTITIES[me] if mode == "signed" else None
+            up[step, me] = answer(client, step, down[last, me], me, signer)
             server.receive(me, up[step, me])
             server = between(server)
         messages = server.close_step()
@@ -49,19 +52,16 @@ def session(between=lambda server: server):
     return up, down, server
 
 
+def test_the_steps_of_a_signed_round_have_one_more():
+    assert _core.STEPS == ("advertise", "share", "mask", "unmask")
+    assert _core.SIGNED_STEPS == ("advertise", "share", "mask", "confirm", "unmask")
+
+
 @pytest.mark.parametrize("survivors", [[], [0, 2, 65_534]])
 @pytest.mark.parametrize("order", [[], [2, 0, 1], list(range(300))])
 def test_the_digest_of_a_round_by_its_definition(order, survivors):
     study, previous = bytes(range(32)), hashlib.sha256(b"before").digest()
-    expected = tagged(
-        b"round",
-        study,
-        (7).to_bytes(4, "little"),
-        "raffinée".encode(),
-        numbers(order, 4),
-        previous,
-        tagged(b"survivors", numbers(survivors, 2)),
-    )
+    expected = wire.round_digest(study, 7, "raffinée", order, previous, survivors)
     found = _core.round_digest(study, 7, "raffinée", order, previous, survivors)
     assert found == expected
     as_array = np.array(order, dtype=np.int32)
@@ -85,20 +85,23 @@ def test_a_digest_is_32_bytes(wrong):
         _core.round_digest(bytes(32), 0, "borda", [], wrong, [])
 
 
-def test_sizes_and_senders_are_those_of_the_messages():
-    up, down, _ = session()
-    sizes = _core.message_sizes(4, SCHEME.message_bits)
+@pytest.mark.parametrize("mode", STUDIES)
+def test_sizes_and_senders_are_those_of_the_messages(mode):
+    up, down, _ = session(mode)
+    sizes = _core.message_sizes(4, SCHEME.message_bits, mode == "signed")
     for (step, me), message in up.items():
         assert len(message) == getattr(sizes, step)
         assert _core.sender_of(message) == me
     for me in range(4):
         assert _core.survivors_of(down["mask", me]) == [0, 1, 2, 3]
+    assert (sizes.confirm == 0) == (mode == "unsigned")
 
 
+@pytest.mark.parametrize("mode", STUDIES)
 @pytest.mark.parametrize("call", [_core.sender_of, _core.survivors_of])
-def test_other_bytes_are_malformed(call):
-    up, down, _ = session()
-    wrong = [b"", bytes(40), up["mask", 0][:-1], down["share", 0]]
+def test_other_bytes_are_malformed(call, mode):
+    up, down, _ = session(mode)
+    wrong = [b"", bytes([2]) + bytes(39), up["mask", 0][:-1], down["share", 0]]
     wrong.append(up["share", 0] if call is _core.survivors_of else down["mask", 0])
     for message in wrong:
         with pytest.raises(ProtocolError) as error:
@@ -106,9 +109,151 @@ def test_other_bytes_are_malformed(call):
         assert error.value.code == "malformed"
 
 
+@pytest.mark.parametrize("call", [_core.sender_of, _core.survivors_of])
+def test_the_message_of_another_version_says_what_to_do(call):
+    up, down, _ = session("unsigned")
+    for message in (up["mask", 0], down["mask", 0]):
+        with pytest.raises(ProtocolError, match=r"is of version 1 .* speaks version 2") as error:
+            call(b"\1" + message[1:])
+        assert error.value.code == "version"
+        assert "install the same version of fedrank on all machines" in str(error.value)
+
+
+# What opens a round
+
+ORDER = [2, 0, 1]
+PREVIOUS = bytes([9] * 32)
+SIGNATURES = [(0, bytes([4] * 64)), (2, bytes([5] * 64))]
+NAMES = (
+    "study",
+    "run",
+    "round",
+    "nonce",
+    "stage",
+    "order",
+    "previous",
+    "survivors",
+    "confirmations",
+)
+FIRST = (bytes([1] * 32), 7, 0, bytes([3] * 32), "start", [], bytes(32), [], [])
+NEXT = (bytes([1] * 32), 7, 1, bytes([3] * 32), "refine", ORDER, PREVIOUS, [0, 2], SIGNATURES)
+
+
+def begin_bytes(study, run, round, nonce, stage, order, previous, survivors, confirmations, me):
+    """What docs/protocol.md says."""
+    digest = wire.round_digest(study, round, stage, order, previous, survivors)
+    body = study + numbers([run], 8) + numbers([round], 4) + nonce + previous
+    body += numbers([len(stage)], 1) + stage.encode()
+    body += numbers([len(order)], 4) + numbers(order, 4)
+    body += numbers([len(survivors)], 2) + numbers(survivors, 2)
+    body += b"".join(numbers([who], 2) + signature for who, signature in confirmations)
+    return wire.message(10, me, wire.session_id(digest, nonce, run), body)
+
+
+@pytest.mark.parametrize("fields", [FIRST, NEXT], ids=["first", "next"])
+def test_what_opens_a_round_goes_both_ways(fields):
+    begin = _core.SecaggBegin(*fields)
+    message = begin.to_bytes(3)
+    assert message == begin_bytes(*fields, 3)
+    again = _core.SecaggBegin.open(message, 3)
+    found = [getattr(again, name) for name in NAMES]
+    assert found == list(fields)
+    assert again.round_digest() == begin.round_digest()
+    digest = wire.round_digest(*(fields[i] for i in (0, 2, 4, 5, 6, 7)))
+    assert again.round_digest() == digest
+    assert again.session() == wire.session_id(digest, fields[3], fields[1])
+
+
+def changed(fields, **changes):
+    return tuple(changes.get(name, value) for name, value in zip(NAMES, fields, strict=True))
+
+
+def reframed(message, body):
+    content = message[:36] + body
+    return content + hashlib.sha256(content).digest()[:4]
+
+
+def refused_begin(code, message, me=3):
+    with pytest.raises(ProtocolError) as error:
+        _core.SecaggBegin.open(message, me)
+    assert error.value.code == code
+
+
+@pytest.mark.parametrize("fields", [FIRST, NEXT], ids=["first", "next"])
+def test_what_opens_no_round_is_refused(fields):
+    message = begin_bytes(*fields, 3)
+    body = message[36:-4]
+    refused_begin("foreign", message, 2)  # for another client
+    refused_begin("malformed", b"")
+    refused_begin("malformed", b"noise")
+    refused_begin("malformed", message[:-1])
+    refused_begin("malformed", message + b"\0")
+    refused_begin("version", b"\1" + message[1:])
+    refused_begin("malformed", wire.message(11, 3, message[4:36], body))  # of another kind
+    refused_begin("malformed", wire.message(10, 3, bytes(32), body))  # of another session
+    for cut in (0, 31, 100, len(body) - 1):
+        refused_begin("malformed", reframed(message, body[:cut]))
+    refused_begin("malformed", reframed(message, body + b"\0"))  # longer than its lists
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"study": bytes([2] * 32)},
+        {"run": 8},
+        {"round": 2},
+        {"nonce": bytes([4] * 32)},
+        {"stage": "dispersion"},
+        {"order": [0, 1, 2]},
+        {"previous": bytes([8] * 32)},
+        {"survivors": [0, 1, 2]},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_the_session_is_that_of_all_fields(change):
+    other = begin_bytes(*changed(NEXT, **change), 3)
+    refused_begin("malformed", wire.message(10, 3, begin_bytes(*NEXT, 3)[4:36], other[36:-4]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"stage": "refine"},
+        {"order": ORDER},
+        {"previous": PREVIOUS},
+        {"survivors": [0, 1]},
+        {"confirmations": SIGNATURES},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_the_first_round_announces_nothing_and_follows_nothing(change):
+    fields = changed(FIRST, **change)
+    refused_begin("malformed", begin_bytes(*fields, 3))
+    with pytest.raises(ProtocolError, match="round 0"):
+        _core.SecaggBegin(*fields).to_bytes(3)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"survivors": [2, 0]},
+        {"survivors": [0, 0]},
+        {"confirmations": SIGNATURES[::-1]},
+        {"confirmations": [SIGNATURES[0]] * 2},
+    ],
+)
+def test_lists_rise(change):
+    refused_begin("list", begin_bytes(*changed(NEXT, **change), 3))
+
+
+def test_announced_text_is_utf8():
+    message = begin_bytes(*NEXT, 3)
+    refused_begin("malformed", reframed(message, message[36:-4].replace(b"refine", b"\xffefine")))
+
+
 def test_a_roster_of_one_has_no_messages():
     with pytest.raises(ProtocolError) as error:
-        _core.message_sizes(1, 8)
+        _core.message_sizes(1, 8, False)
     assert error.value.code == "parameters"
 
 
@@ -118,33 +263,47 @@ def test_the_default_threshold_is_above_two_thirds():
 
 def test_results_are_frozen():
     with pytest.raises(AttributeError):
-        _core.message_sizes(4, 8).mask = 0
+        _core.message_sizes(4, 8, False).mask = 0
 
 
-def test_a_server_resumed_after_every_message_gives_the_same_sum():
+@pytest.mark.parametrize("mode", STUDIES)
+def test_a_server_resumed_after_every_message_gives_the_same_sum(mode):
     def again(server):
-        return _core.SecaggServer.resume(*STUDY, server.state())
+        return _core.SecaggServer.resume(*STUDIES[mode], server.state())
 
-    _, _, server = session(again)
+    _, _, server = session(mode, again)
     total, survivors = server.result()
     assert (total.tolist(), survivors) == ([5, 5, 5], [0, 1, 2, 3])
 
 
-def test_a_server_resumes_only_its_own_state():
-    server = _core.SecaggServer(*STUDY)
+@pytest.mark.parametrize("mode", STUDIES)
+def test_a_server_resumes_only_its_own_state(mode):
+    study = STUDIES[mode]
+    server = _core.SecaggServer(*study, 0)
     state = server.state()
-    client = _core.SecaggClient(*STUDY, 0).state()
-    digest, clients, threshold, number, scheme = STUDY
+    client = _core.SecaggClient(*study, 0, server.session()).state()
+    digest, clients, threshold, number, scheme, lines = study
     other_scheme = Borda(n=4, clients=4)._core_scheme
+    more = [_core.Identity.generate().public.line()] if lines else []
     refused = [
-        (*STUDY, state[:-1]),
-        (*STUDY, b""),
-        (*STUDY, client),
-        (bytes(32), clients, threshold, number, scheme, state),
-        (digest, 5, 4, number, scheme, state),
-        (digest, clients, 4, number, scheme, state),
-        (digest, clients, threshold, 1, scheme, state),
-        (digest, clients, threshold, number, other_scheme, state),
+        (*study, state[:-1]),
+        (*study, b""),
+        (*study, client),
+        (bytes(32), clients, threshold, number, scheme, lines, state),
+        (digest, 5, 4, number, scheme, [*lines, *more], state),
+        (digest, clients, 4, number, scheme, lines, state),
+        (digest, clients, threshold, 1, scheme, lines, state),
+        (digest, clients, threshold, number, other_scheme, lines, state),
+        (*STUDIES["unsigned" if lines else "signed"], state),
+        (
+            digest,
+            clients,
+            threshold,
+            number,
+            scheme,
+            [*more, *LINES[1:]] if lines else LINES,
+            state,
+        ),
     ]
     for arguments in refused:
         with pytest.raises(ProtocolError) as error:

@@ -298,6 +298,10 @@ class PublicIdentity:
     def keys(self) -> tuple[bytes, bytes]: ...
 
 @final
+class Roster:
+    def __new__(cls, lines: Sequence[str]) -> Roster: ...
+
+@final
 class SecaggBegin:
     def __new__(
         cls,
@@ -377,7 +381,7 @@ class SecaggClient:
         threshold: int,
         round: int,
         scheme: Scheme,
-        identities: Sequence[str],
+        roster: Roster,
         me: int,
         session: bytes,
     ) -> SecaggClient: ...
@@ -388,7 +392,7 @@ class SecaggClient:
         threshold: int,
         round: int,
         scheme: Scheme,
-        identities: Sequence[str],
+        roster: Roster,
         state: bytes,
     ) -> SecaggClient: ...
     def session(self) -> bytes: ...
@@ -411,7 +415,7 @@ class SecaggServer:
         threshold: int,
         round: int,
         scheme: Scheme,
-        identities: Sequence[str],
+        roster: Roster,
         run: int,
     ) -> SecaggServer: ...
     @staticmethod
@@ -421,7 +425,7 @@ class SecaggServer:
         threshold: int,
         round: int,
         scheme: Scheme,
-        identities: Sequence[str],
+        roster: Roster,
         state: bytes,
     ) -> SecaggServer: ...
     def run(self) -> int: ...

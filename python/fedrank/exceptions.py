@@ -171,7 +171,10 @@ class Remedy(StrEnum):
     MIN_SURVIVORS = "add clients, or pass a lower min_survivors"
     THRESHOLD = "keep more clients to the end, or choose a lower threshold"
     STUDY_TEXT = "write it with Study.to_json, and do not change the text"
+    IDENTITIES = "give an identity to every client too, or to nobody"
+    OWN_IDENTITY = "make an identity for each party"
     FIGURES = "fedrank.experiments.FIGURES and GROUPS list all names"
+    NEW_STORE = "put its store back; if it was lost, or never made, use fedrank.agent.make_store"
     COMMON_ITEMS = "keep the items that all have, with select and common_items"
 
 

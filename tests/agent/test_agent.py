@@ -1,7 +1,6 @@
 """What an agent answers, step by step, also after a restart."""
 
 import hashlib
-import json
 import os
 import time
 from dataclasses import replace
@@ -15,7 +14,17 @@ from fedrank.agent import agent as answering
 from fedrank.agent.store import DAY
 from fedrank.protocol.secagg import STEPS
 from fedrank.transport import Step
-from helpers.agents import LABELS, RANKS, ROSTER, STUDY, Federation, configured, not_answered
+from helpers.agents import (
+    LABELS,
+    RANKS,
+    ROSTER,
+    STUDY,
+    Federation,
+    configured,
+    files,
+    not_answered,
+    opening,
+)
 from helpers.command import write_ranks
 
 
@@ -76,7 +85,8 @@ def test_a_second_list_of_survivors_is_refused_after_a_restart_too(agent):
     forged += answering.hashlib.sha256(forged).digest()[:4]
     agent.close()
     again = Agent(agent.config)
-    not_answered(Code.PROTOCOL, again, STUDY.to_json(), Step(1, 0, "unmask"), forged)
+    told = not_answered(Code.REFUSED, again, STUDY.to_json(), Step(1, 0, "unmask"), forged)
+    assert "round 0 was opened in run 1, and is asked for with 3" in told
     assert again.answer(STUDY.to_json(), Step(1, 0, "unmask"), request) == reply
     again.close()
 
@@ -102,11 +112,11 @@ def test_a_step_of_a_session_that_never_began_is_refused(agent):
 
 
 def test_a_run_that_got_no_masked_input_may_begin_anew_with_new_keys(agent):
-    first = agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
-    (old,) = agent.store.sessions.iterdir()
+    first = agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
+    (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
-    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), b"")
-    assert agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"") != first
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    assert agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1)) != first
 
 
 def test_a_repeated_study_gets_the_same_message_though_data_and_ties_change(tmp_path):
@@ -129,39 +139,25 @@ def test_a_study_is_forgotten_until_it_got_a_masked_input(agent):
     fresh = preview(agent.config, STUDY).message.tolist()
     assert fresh == STUDY.method.encode(rows, client=0).tolist()
     federation.step("mask")
-    with pytest.raises(ValueError, match="agree on a new study"):
-        store.forget(STUDY.digest)
     assert preview(agent.config, STUDY).message.tolist() == fresh
 
 
 def test_a_masked_study_whose_rankings_are_gone_is_not_answered_from_the_file(agent):
     Federation(agent).finish()
-    (agent.store.snapshots / STUDY.digest).unlink()
-    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    (agent.store.studies / STUDY.digest / "rankings").unlink()
+    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert "agree on a new study" in told
-    assert agent.store.snapshot(STUDY.digest) is None
+    assert agent.store.rankings(STUDY.digest) is None
 
 
 def test_rankings_that_do_not_suit_are_not_kept(tmp_path):
     study = Study(Borda(4, 4, send="sums", max_samples=11), LABELS, ROSTER)
     agent = Agent(configured(tmp_path, study=study, ranks=[[0, 1, 2, 3]] * 12, reading=DECLARED))
     step = Step(1, 0, "advertise")
-    assert "max_samples" in not_answered(Code.DATA, agent, study.to_json(), step, b"")
+    assert "max_samples" in not_answered(Code.DATA, agent, study.to_json(), step, opening(1, study))
     write_ranks(agent.config.rankings, LABELS, [[0, 1, 2, 3]] * 11)
-    assert agent.answer(study.to_json(), step, b"")
+    assert agent.answer(study.to_json(), step, opening(1, study))
     agent.close()
-
-
-def test_rankings_kept_in_the_first_format_are_read(agent):
-    message = preview(agent.config, STUDY).message.tolist()
-    kept = agent.store.snapshots / STUDY.digest
-    head, _, positions = kept.read_bytes().partition(b"\n")
-    fields = json.loads(head)
-    old = {"format": 1} | {name: fields[name] for name in ("rankings", "items", "seed")}
-    kept.write_bytes(json.dumps(old).encode() + b"\n" + positions)
-    write_ranks(agent.config.rankings, LABELS, [[3, 2, 1, 0]] * 12)
-    assert preview(agent.config, STUDY).message.tolist() == message
-    assert Federation(agent).finish()[1] == [0, 1, 2, 3]
 
 
 def test_rankings_that_were_read_otherwise_are_not_answered_from(tmp_path):
@@ -178,7 +174,7 @@ def test_rankings_that_were_read_otherwise_are_not_answered_from(tmp_path):
         assert named in str(caught.value)
         assert "forget what was kept, so that the file is read again" in str(caught.value)
         agent = Agent(changed)
-        not_answered(Code.DATA, agent, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+        not_answered(Code.DATA, agent, STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
         agent.close()
     assert preview(config, STUDY).message.tolist() == first.message.tolist()
     agent = Agent(config)

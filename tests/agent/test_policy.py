@@ -7,10 +7,20 @@ import pytest
 from fedrank import Borda, Study
 from fedrank.agent import Agent, Code, RefusalError, read_config
 from fedrank.agent import agent as answering
-from fedrank.agent.store import DAY
+from fedrank.agent.ledger import DAY
 from fedrank.exceptions import InputError
 from fedrank.transport import Step
-from helpers.agents import LABELS, RANKS, ROSTER, STUDY, Federation, configured, not_answered
+from helpers.agents import (
+    LABELS,
+    RANKS,
+    ROSTER,
+    STUDY,
+    Federation,
+    configured,
+    files,
+    not_answered,
+    opening,
+)
 from helpers.command import write_ranks
 
 
@@ -18,6 +28,7 @@ from helpers.command import write_ranks
     ("limits", "study", "named"),
     [
         ({"studies": ("0" * 64,)}, STUDY, "not among those allowed"),
+        ({"allow_unsigned": False}, STUDY, "refused unless allow_unsigned = true"),
         ({"min_clients": 5}, STUDY, "4 clients are fewer than min_clients = 5"),
         ({"min_threshold": 4}, STUDY, "threshold 3 is below min_threshold = 4"),
         ({"min_samples": 13}, STUDY, "12 rankings are fewer than min_samples = 13"),
@@ -30,36 +41,38 @@ def test_what_the_policy_does_not_allow_is_refused_at_the_first_step(
 ):
     config = configured(tmp_path, **({"studies": (study.digest,)} | limits))
     agent = Agent(config)
-    assert named in not_answered(Code.REFUSED, agent, study.to_json(), Step(1, 0, "advertise"), b"")
-    assert list(agent.store.sessions.iterdir()) == []
-    assert agent.store.ledger() == []
+    assert named in not_answered(
+        Code.REFUSED, agent, study.to_json(), Step(1, 0, "advertise"), opening(1, study)
+    )
+    assert files(agent, "sessions", study) == []
+    assert agent.store.ledger().entries == []
     agent.close()
 
 
 def test_too_few_rankings_are_not_kept_as_the_studys_message(tmp_path):
     config = configured(tmp_path, ranks=RANKS[1][:9])
     agent = Agent(config)
-    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
     write_ranks(config.rankings, LABELS, RANKS[1])
-    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
+    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
     agent.close()
     # A policy that asks for more holds for a message that is kept, too.
     agent = Agent(configured(tmp_path, min_samples=13))
-    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     agent.close()
 
 
 def test_labels_that_the_study_does_not_have_are_not_guessed_at(tmp_path):
     bare = Study(Borda(4, 4), roster=ROSTER)
     agent = Agent(configured(tmp_path, study=bare))
-    told = not_answered(Code.DATA, agent, bare.to_json(), Step(1, 0, "advertise"), b"")
+    told = not_answered(Code.DATA, agent, bare.to_json(), Step(1, 0, "advertise"), opening(1, bare))
     assert "agree on a study with the labels" in told
     agent.close()
     numbered = {"layout": "ranks", "header": False}
     config = configured(tmp_path, study=bare, reading=numbered)
     config.rankings.write_text("".join(",".join(map(str, row)) + "\n" for row in RANKS[1]))
     agent = Agent(config)
-    agent.answer(bare.to_json(), Step(1, 0, "advertise"), b"")
+    agent.answer(bare.to_json(), Step(1, 0, "advertise"), opening(1, bare))
     agent.close()
 
 
@@ -95,7 +108,7 @@ def test_runs_count_from_the_masked_step_whatever_becomes_of_them(tmp_path):
     agent = Agent(configured(tmp_path, runs_per_day=2))
     for number in (1, 2, 3):
         Federation(agent, number=number).until("share")  # keys alone cost nothing
-    assert agent.store.ledger() == []
+    assert agent.store.ledger().entries == []
     open_run = Federation(agent, number=4).until("mask")
     for number in (5, 6):
         federation = Federation(agent, number=number).until("mask")
@@ -104,19 +117,19 @@ def test_runs_count_from_the_masked_step_whatever_becomes_of_them(tmp_path):
         assert (
             agent.answer(STUDY.to_json(), Step(number, 0, "mask"), request) == sent
         )  # counted once
-    assert [line["run"] for line in agent.store.ledger()] == [5, 6]
-    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(7, 0, "advertise"), b"")
+    assert [entry.run for entry in agent.store.ledger().entries] == [5, 6]
+    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(7, 0, "advertise"), opening(7))
     assert "runs_per_day = 2" in told
     not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(4, 0, "mask"), open_run.requests[1])
     agent.close()
     # A restart changes nothing.
     agent = Agent(agent.config)
-    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(8, 0, "advertise"), b"")
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(8, 0, "advertise"), opening(8))
     # A day later there is room.
-    lines = agent.store.ledger()
+    lines = [json.loads(line) for line in agent.store.ledger_file.read_text().splitlines()]
     lines[0]["time"] -= DAY
     agent.store.ledger_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    agent.answer(STUDY.to_json(), Step(8, 0, "advertise"), b"")
+    agent.answer(STUDY.to_json(), Step(8, 0, "advertise"), opening(8))
     agent.close()
 
 
@@ -125,7 +138,10 @@ def test_runs_count_from_the_masked_step_whatever_becomes_of_them(tmp_path):
     [
         ("name = ", "not valid TOML"),
         ('name = "a"\nrankings = "v"\n', r"the table \[policy\] is missing; add it"),
-        ('name = "a"\nrankings = "v"\n[policy]\n', r"the table \[policy\] has no 'studies'"),
+        (
+            'name = "a"\nrankings = "v"\n[policy]\nallow_unsigned = 1\n',
+            "allow_unsigned must be True or False, not 1",
+        ),
         ('rankings = "v"\n[policy]\nstudies = []\n', "the file has no 'name', which it needs"),
         ('name = ""\nrankings = "v"\n[policy]\nstudies = []\n', "name must be"),
         ('name = "a"\nrankings = 3\n[policy]\nstudies = []\n', "rankings must be a path, not 3"),

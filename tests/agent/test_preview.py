@@ -6,8 +6,8 @@ import pytest
 
 from fedrank import Borda, Lehmer, Rankings, Study, federate
 from fedrank.agent import Agent, preview
+from fedrank.agent.ledger import DAY
 from fedrank.agent.preview import bytes_up
-from fedrank.agent.store import DAY
 from fedrank.exceptions import RefusalError
 from helpers.agents import LABELS, RANKS, ROSTER, STUDY, Federation, configured
 from helpers.command import write_ranks
@@ -46,7 +46,7 @@ def test_a_preview_keeps_nothing_for_a_study_that_is_not_allowed(tmp_path):
     shown = preview(config, STUDY)
     assert shown.objection is not None
     assert (shown.kept_since, shown.rankings) == (None, 12)
-    assert list((config.folder / "snapshots").iterdir()) == []
+    assert list((config.folder / "studies").iterdir()) == []
 
 
 def test_a_client_outside_of_the_roster_has_no_message(tmp_path):
@@ -54,4 +54,4 @@ def test_a_client_outside_of_the_roster_has_no_message(tmp_path):
     config = configured(tmp_path, studies=(study.digest,))
     with pytest.raises(RefusalError, match="east is not in the roster, so it has no message"):
         preview(config, study)
-    assert list((config.folder / "snapshots").iterdir()) == []
+    assert list((config.folder / "studies").iterdir()) == []

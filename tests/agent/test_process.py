@@ -1,6 +1,8 @@
 """Agents as processes: killed, started again, and with a socket handed over."""
 
+import contextlib
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -13,7 +15,14 @@ from fedrank.agent.preview import bytes_up
 from fedrank.agent.socket import listens
 from fedrank.protocol.secagg import STEPS
 from fedrank.transport import Step
-from helpers.agents import STUDY, Federation, configured, not_answered
+from helpers.agents import (
+    STUDY,
+    Federation,
+    as_config,
+    configured,
+    not_answered,
+    opening,
+)
 from helpers.command import COMMAND
 
 pytestmark = pytest.mark.nodes
@@ -25,11 +34,7 @@ def started(tmp_path):
     processes = []
 
     def start(config):
-        text = (
-            f'name = "{config.name}"\nrankings = "{config.rankings}"\nfolder = "{config.folder}"\n'
-            f'socket = "{config.socket}"\n[policy]\nstudies = ["{STUDY.digest}"]\n'
-        )
-        (tmp_path / "agent.toml").write_text(text)
+        (tmp_path / "agent.toml").write_text(as_config(config))
         process = subprocess.Popen(
             [COMMAND, "agent", "run", "--config", tmp_path / "agent.toml"],
             stdout=subprocess.PIPE,
@@ -88,13 +93,34 @@ def test_an_agent_killed_between_steps_goes_on_where_it_was(tmp_path, started):
     assert all(not file.stat().st_mode & 0o077 for file in config.folder.rglob("*"))
 
 
-def test_an_agent_that_is_told_to_end_takes_its_socket_with_it(tmp_path, started):
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+def test_an_agent_that_is_told_to_end_does_so_and_takes_its_socket_with_it(tmp_path, started, told):
     config = configured(tmp_path / "east")
     process = started(config)
     assert f"agent of east: {config.socket}" in process.stdout.readline()
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 0
+    with contextlib.ExitStack() as idle:
+        for _ in range(20):
+            idle.enter_context(socket.socket(socket.AF_UNIX)).connect(str(config.socket))
+        ask(config.socket, STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
+        before = time.monotonic()
+        process.send_signal(told)
+        assert process.wait(timeout=60) == (0 if told == signal.SIGTERM else 130)
+        # Half a second by itself; the rest is for machines with other work.
+        assert time.monotonic() - before < 3
     assert not config.socket.exists()
+
+
+def test_an_agent_says_where_it_is_only_once_it_listens(tmp_path):
+    config = configured(tmp_path / "east")
+    (tmp_path / "agent.toml").write_text(as_config(config))
+    command = [COMMAND, "agent", "run", "--config", tmp_path / "agent.toml"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline().startswith("agent of east")
+        ask(config.socket, STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_two_processes_cannot_hold_one_store(tmp_path, started):
@@ -104,7 +130,7 @@ def test_two_processes_cannot_hold_one_store(tmp_path, started):
     assert second.wait(timeout=60) == 2
     assert "in use by an agent" in second.stderr.read()
     # The first still answers.
-    ask(config.socket, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+    ask(config.socket, STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
 
 
 def test_a_socket_may_be_handed_over(tmp_path):
@@ -122,16 +148,14 @@ def test_a_socket_may_be_handed_over(tmp_path):
         "serve(Agent(read_config(Path(sys.argv[2]))))\n"
     )
     file = tmp_path / "agent.toml"
-    file.write_text(
-        f'name = "east"\nrankings = "{config.rankings}"\n[policy]\nstudies = ["{STUDY.digest}"]\n'
-    )
+    file.write_text(as_config(config))
     process = subprocess.Popen([sys.executable, "-c", code, handed, file])
     try:
         for _ in range(200):
             if handed.exists():
                 break
             time.sleep(0.1)
-        reply = ask(handed, STUDY.to_json(), Step(1, 0, "advertise"), b"")
+        reply = ask(handed, STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
         assert len(reply) == bytes_up(STUDY.round(0))["advertise"]
         assert not (tmp_path / "agent.sock").exists()
     finally:

@@ -7,7 +7,15 @@ import pytest
 from fedrank import Borda, Kemeny, Study
 from fedrank.agent import Agent, Code, Config, Policy, RefusalError, preview, read_config
 from fedrank.transport import Step
-from helpers.agents import LABELS, RANKS, ROSTER, STUDY, configured, not_answered
+from helpers.agents import (
+    LABELS,
+    RANKS,
+    ROSTER,
+    STUDY,
+    configured,
+    not_answered,
+    opening,
+)
 from helpers.command import in_one_terminal, run, visible, write_ranks
 from helpers.readings import CASES
 
@@ -27,7 +35,7 @@ def labels_of(case):
 def config_of(tmp_path, case, study, **options):
     file = tmp_path / "votes.csv"
     file.write_text(case.text)
-    policy = Policy((study.digest,), min_samples=1)
+    policy = Policy((study.digest,), allow_unsigned=True, min_samples=1)
     folder = tmp_path / "state"
     return Config("east", file, folder, tmp_path / "a.sock", policy, reading=options)
 
@@ -99,7 +107,7 @@ def test_in_a_terminal_too_a_preview_says_what_was_read_or_is_refused(tmp_path):
     assert (made[0], visible(made[1])[0]) == (0, line)
     assert (shown[0], visible(shown[1])[0]) == (0, line)
     with config.open("a") as file:
-        file.write('\n[reading]\nlayout = "ranks"\nbest = "high"\n')
+        file.write('layout = "ranks"\nbest = "high"\n')
     ((code, text),) = in_one_terminal(["agent", "preview", study, *where], width=200)
     assert code == 2
     assert visible(text)[0].startswith("fedrank: the rankings kept for the study were read with")
@@ -148,12 +156,12 @@ def tied(folder, study, **reading):
 def test_ties_are_refused_by_a_study_of_complete_rankings_and_may_be_completed(tmp_path, study):
     agent = Agent(tied(tmp_path, study))
     first = Step(1, 0, "advertise")
-    told = not_answered(Code.DATA, agent, study.to_json(), first, b"")
+    told = not_answered(Code.DATA, agent, study.to_json(), first, opening(1, study))
     assert "the study takes complete rankings only" in told
     assert 'layout = "ranks", complete = true: order ties and gaps at random' in told
     agent.close()
     agent = Agent(tied(tmp_path, study, complete=True))
-    agent.answer(study.to_json(), first, b"")
+    agent.answer(study.to_json(), first, opening(1, study))
     shown = preview(agent.config, study)
     assert shown.source.endswith("ties and gaps of 6 rankings completed at random)")
     agent.close()

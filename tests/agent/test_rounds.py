@@ -8,13 +8,22 @@ import pytest
 
 from fedrank import Kemeny, Rankings, Study, conduct, federate
 from fedrank.agent import Agent, Code, preview
-from fedrank.agent.store import DAY
+from fedrank.agent.ledger import DAY
+from fedrank.agent.store import BEGUN_SESSIONS
 from fedrank.exceptions import RefusalError
 from fedrank.protocol.methods import MAX_ROUNDS
-from fedrank.protocol.record import Begin
-from fedrank.protocol.secagg import STEPS, Server
+from fedrank.protocol.secagg import STEPS, Begin, Server
 from fedrank.transport import Lost, Step
-from helpers.agents import LABELS, RANKS, ROSTER, configured, not_answered
+from helpers.agents import (
+    LABELS,
+    RANKS,
+    ROSTER,
+    begin_of,
+    configured,
+    files,
+    not_answered,
+    opening,
+)
 from helpers.command import write_ranks
 
 STUDY = Study(
@@ -68,9 +77,10 @@ def test_kemeny_and_phi_behind_agents_are_those_of_one_process(agents):
     assert len(found.rounds) > 2
     # One run in the ledger, a line for each of its rounds.
     for agent in agents.agents:
-        lines = agent.store.ledger()
-        assert [line["round"] for line in lines] == list(range(len(found.rounds)))
-        assert agent.store.runs_today() == 1
+        ledger, rounds = agent.store.ledger(), range(len(found.rounds))
+        entered = [(entry.round, entry.step) for entry in ledger.of(STUDY.digest)]
+        assert entered == [(k, step) for k in rounds for step in ("mask", "unmask")]
+        assert ledger.runs_today(STUDY.digest) == 0  # it was opened
 
 
 def test_every_step_may_be_asked_again_by_a_new_agent(agents):
@@ -85,7 +95,7 @@ def test_every_step_may_be_asked_again_by_a_new_agent(agents):
 
 
 def first_round(agents, run=1):
-    """Conduct the first round only; returns the order that may be announced next."""
+    """Conduct the first round only; returns what opens the next one for client 1."""
 
     class Stopped(Exception):  # noqa: N818
         pass
@@ -93,48 +103,74 @@ def first_round(agents, run=1):
     class FirstRound:
         def exchange(self, step, requests):
             if step.round == 1:
-                raise Stopped(next(iter(requests.values())))
+                raise Stopped(requests[1])
             return agents.exchange(step, requests)
 
     with pytest.raises(Stopped) as stopped:
         conduct(STUDY, FirstRound(), rng=5, run=run)
-    return Begin.from_bytes(stopped.value.args[0], 4)
+    return Begin.open(stopped.value.args[0], 1)
+
+
+def changed(begin, me=1, **fields):
+    """Announce something else than a server does, consistently; for client ``me``."""
+    names = ("study", "run", "round", "nonce", "stage", "order", "previous", "survivors")
+    values = {name: getattr(begin, name) for name in (*names, "confirmations")}
+    return Begin(**(values | fields)).to_bytes(me)
 
 
 def test_a_second_order_for_the_same_round_is_refused(agents):
     begin = first_round(agents)
     agent = agents.agents[1]
     first = Step(1, 1, "advertise")
-    agent.answer(STUDY.to_json(), first, begin.to_bytes())
-    other = Begin("refine", begin.order[::-1])
-    told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), first, other.to_bytes())
+    agent.answer(STUDY.to_json(), first, begin.to_bytes(1))
+    other = changed(begin, order=begin.order[::-1])
+    told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), first, other)
     assert "was announced before, with another order" in told
     # A dispersion instead of the refinement is another question, too.
-    other = Begin("dispersion", begin.order)
-    not_answered(Code.PROTOCOL, agent, STUDY.to_json(), first, other.to_bytes())
+    other = changed(begin, stage="dispersion")
+    not_answered(Code.PROTOCOL, agent, STUDY.to_json(), first, other)
+    # So is the same one under another nonce: the keys would be those of another session.
+    told = not_answered(
+        Code.PROTOCOL, agent, STUDY.to_json(), first, changed(begin, nonce=bytes(32))
+    )
+    assert "round 1 of run 1 has begun as another session" in told
 
 
 @pytest.mark.parametrize(
-    ("number", "begin", "why"),
+    ("fields", "why"),
     [
-        (2, Begin("refine", (0, 1, 2, 3)), "came before round 1 ended"),
-        (1, Begin("margins", (0, 1, 2, 3)), "no round 1"),
-        (1, Begin("refine", (0, 1, 2)), "4 items"),
-        (1, Begin("refine", (0, 1, 2, 2)), "every item number once"),
-        (0, Begin("refine", (0, 1, 2, 3)), "another order"),
+        ({"round": 2}, "came before round 1 ended"),
+        ({"stage": "margins"}, "no round 1"),
+        ({"order": [0, 1, 2]}, "4 items"),
+        ({"order": [0, 1, 2, 2]}, "every item number once"),
+        ({"survivors": [0, 1, 2]}, "follows other rounds or survivors than this client saw"),
+        ({"previous": bytes(32)}, "follows other rounds or survivors than this client saw"),
+        ({"study": bytes(32)}, "the round belongs to another study"),
     ],
 )
-def test_a_round_that_does_not_follow_is_refused(agents, number, begin, why):
-    first_round(agents)
-    step = Step(1, number, "advertise")
-    told = not_answered(Code.PROTOCOL, agents.agents[1], STUDY.to_json(), step, begin.to_bytes())
+def test_a_round_that_does_not_follow_is_refused(agents, fields, why):
+    begin = first_round(agents)
+    step = Step(1, fields.get("round", 1), "advertise")
+    request = changed(begin, **fields)
+    told = not_answered(Code.PROTOCOL, agents.agents[1], STUDY.to_json(), step, request)
     assert why in told
 
 
-def test_a_later_round_before_the_first_is_refused(agents):
-    begin = Begin("refine", (0, 1, 2, 3))
-    step = Step(1, 1, "advertise")
-    not_answered(Code.PROTOCOL, agents.agents[0], STUDY.to_json(), step, begin.to_bytes())
+@pytest.mark.parametrize("step", [Step(2, 1, "advertise"), Step(1, 2, "advertise")])
+def test_a_round_of_another_run_or_number_than_the_transport_says_is_refused(agents, step):
+    request = first_round(agents).to_bytes(1)
+    told = not_answered(Code.PROTOCOL, agents.agents[1], STUDY.to_json(), step, request)
+    assert "the request opens round 1 of run 1, not round" in told
+
+
+def test_a_later_round_before_the_first_is_refused(agents, tmp_path):
+    begin = first_round(agents)
+    fresh = Agent(configured(tmp_path / "fresh", 1, STUDY))
+    told = not_answered(
+        Code.PROTOCOL, fresh, STUDY.to_json(), Step(1, 1, "advertise"), begin.to_bytes(1)
+    )
+    assert "round 1 came before round 0 ended" in told
+    fresh.close()
 
 
 def test_an_agent_that_dropped_out_does_not_take_part_later(agents):
@@ -150,6 +186,7 @@ def test_an_agent_that_dropped_out_does_not_take_part_later(agents):
     found = conduct(STUDY, Without(), rng=5, run=1)
     assert found.survivors == list(STUDY.roster[:3])
     begin = next(request for c, step, request in agents.asked if step.round == 1)
+    begin = Begin.open(begin, 0).to_bytes(3)
     not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(1, 1, "advertise"), begin)
 
 
@@ -158,15 +195,13 @@ def test_an_agent_opens_no_later_round_over_other_survivors(agents):
     begin = first_round(agents)
     # The server runs the second round with three of the four: same study, same order.
     round = STUDY.round(1, [begin.order], [0, 1, 2, 3])
-    server_side = Server(round)
-    requests = dict.fromkeys(range(4), begin.to_bytes())
+    server_side = Server(round, 1)
+    requests = {c: changed(begin, c, nonce=server_side.nonce) for c in range(4)}
     for name in ("advertise", "share", "mask"):
-        for client in requests:
+        for client, request in requests.items():
             if name == "mask" and client == 3:
                 continue
-            reply = agents.agents[client].answer(
-                STUDY.to_json(), Step(1, 1, name), requests[client]
-            )
+            reply = agents.agents[client].answer(STUDY.to_json(), Step(1, 1, name), request)
             server_side.receive(client, reply)
         requests = server_side.close_step()
     assert sorted(requests) == [0, 1, 2]
@@ -182,15 +217,31 @@ def test_every_run_is_answered_from_the_same_rankings(tmp_path):
     agents = Agents(tmp_path, seed=None, runs_per_day=9)
     sums = []
     for run in (1, 2):
-        orders = {1: [3, 1, 0, 2], 2: [1, 3, 0, 2]}[run]  # another order asks for other pairs
-        sums.append(margins(agents, run, orders))
+        sums.append(margins(agents, run, [3, 1, 0, 2]))
         rows = [*RANKS[1], [2, 0, 3, 1]]
         write_ranks(agents.agents[1].config.rankings, LABELS, rows)
     assert sums[0] == sums[1]
-    (kept,) = agents.agents[1].store.snapshots.iterdir()
-    assert kept.name == ALL_PAIRS.digest
+    kept = agents.agents[1].store.studies / ALL_PAIRS.digest / "rankings"
     assert kept.stat().st_mode & 0o777 == 0o600
     assert preview(agents.agents[1].config, ALL_PAIRS).rankings == 12
+    agents.close()
+
+
+def test_a_round_is_not_opened_after_a_second_announcement_in_another_run(tmp_path):
+    """Two orders are two questions: the second one is refused before anything is given."""
+    agents = Agents(tmp_path, runs_per_day=9)
+    margins(agents, 1, [3, 1, 0, 2])
+    agent = agents.agents[1]
+    with pytest.raises(TypeError):  # which is how `margins` fails where all refuse
+        margins(agents, 2, [1, 3, 0, 2])
+    # The first round of the second run was over the same survivors, and was answered.
+    assert agent.store.record(ALL_PAIRS.digest, 2).opened == 1
+    step, begin = next(
+        (step, request) for client, step, request in agents.asked[::-1] if client == 1
+    )
+    assert step == Step(2, 1, "advertise")
+    told = not_answered(Code.REFUSED, agent, ALL_PAIRS.to_json(), step, begin)
+    assert "round 1 was opened in run 1 after another announcement" in told
     agents.close()
 
 
@@ -204,10 +255,12 @@ def margins(agents, run, order):
         policy = dataclasses.replace(agent.config.policy, studies=(ALL_PAIRS.digest,))
         agent.config = dataclasses.replace(agent.config, policy=policy)
     survivors, found = (), None
-    for number, begin in enumerate([Begin(), Begin("refine", tuple(order))]):
+    for number, announced in enumerate([[], order]):
         orders = [order] if number else []
         round = ALL_PAIRS.round(number, orders, survivors)
-        server, requests = Server(round), dict.fromkeys(range(4), begin.to_bytes())
+        server = Server(round, run)
+        given = announced, survivors
+        requests = {client: begin_of(server, ALL_PAIRS, client, *given) for client in range(4)}
         for name in STEPS:
             replies = agents.exchange(Step(run, number, name), requests)
             for client, reply in replies.items():
@@ -225,32 +278,29 @@ def margins(agents, run, order):
 def test_runs_that_got_nothing_leave_no_record(agents):
     agent = agents.agents[0]
     for run in range(40):
-        agent.answer(STUDY.to_json(), Step(run, 0, "advertise"), b"")
-    assert list(agent.store.runs.iterdir()) == []
-    assert len(list(agent.store.sessions.iterdir())) < 25
-    long = Begin("start", tuple(range(1000))).to_bytes() or b'{"order":[7,7],"stage":"start"}'
-    not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(99, 0, "advertise"), long)
+        agent.answer(STUDY.to_json(), Step(run, 0, "advertise"), opening(run, STUDY, me=0))
+    assert files(agent, "runs", STUDY) == []
+    assert len(files(agent, "sessions", STUDY)) == BEGUN_SESSIONS
     huge = b"[" + b"{}," * 1_000_000
-    told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(99, 0, "advertise"), huge)
-    assert f"the announcement has {len(huge)} bytes, more than" in told
+    not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(99, 0, "advertise"), huge)
+    assert not agent.store.session_file(STUDY.digest, 99, 0).exists()
 
 
 def test_a_record_in_use_is_not_pruned(agents):
     first_round(agents)
     agent = agents.agents[0]
-    (record,) = agent.store.runs.iterdir()
+    (record,) = files(agent, "runs", STUDY)
     os.utime(record, (0, time.time() - DAY + 60))
     asked = [(step, request) for client, step, request in agents.asked if client == 0]
     agent.answer(STUDY.to_json(), *asked[-1])
     assert record.stat().st_mtime > time.time() - 60
 
 
-def test_runs_count_once_however_many_rounds_they_have(tmp_path):
+def test_runs_that_were_opened_cost_nothing(tmp_path):
     agents = Agents(tmp_path, runs_per_day=1)
-    assert conduct(STUDY, agents, rng=5, run=1).survivors == list(STUDY.roster)
-    step = Step(2, 0, "advertise")
-    told = not_answered(Code.REFUSED, agents.agents[0], STUDY.to_json(), step, b"")
-    assert "runs_per_day = 1" in told
+    first, again = (conduct(STUDY, agents, rng=5, run=run) for run in (1, 2))
+    assert first.survivors == again.survivors == list(STUDY.roster)
+    assert first.ranks.tobytes() == again.ranks.tobytes()
     agents.close()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import time
 
 import numpy as np
@@ -9,13 +10,25 @@ import pytest
 
 from fedrank import Borda, Study
 from fedrank.agent import Agent, Code, preview
-from fedrank.agent import agent as answering
+from fedrank.agent.ledger import CLOSED, CONFIRM, DAY, MASK, UNMASK, WAITING_SESSIONS, Ledger
 from fedrank.agent.socket import respond
-from fedrank.agent.store import DAY, Store
+from fedrank.agent.store import BEGUN_SESSIONS, Session, Store, make_store
 from fedrank.exceptions import InputError
+from fedrank.protocol.identity import Identity
+from fedrank.protocol.record import Record
 from fedrank.protocol.secagg import STEPS
 from fedrank.transport import Step
-from helpers.agents import LABELS, RANKS, ROSTER, STUDY, Federation, configured, not_answered
+from helpers.agents import (
+    LABELS,
+    RANKS,
+    ROSTER,
+    STUDY,
+    Federation,
+    configured,
+    files,
+    not_answered,
+    opening,
+)
 
 
 def test_nothing_is_given_before_it_is_on_the_disk(agent, monkeypatch):
@@ -24,11 +37,11 @@ def test_nothing_is_given_before_it_is_on_the_disk(agent, monkeypatch):
     def fail(*_):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(Store, "save_state", fail)
+    monkeypatch.setattr(Store, "save_session", fail)
     asked = json.dumps({"study": STUDY.to_json(), "run": 1, "round": 0, "step": "mask"}).encode()
     assert respond(agent, asked + b"\n" + federation.requests[1]) == b"error\n"
     # It counts all the same: nobody can know that it did not leave.
-    assert len(agent.store.ledger()) == 1
+    assert len(agent.store.ledger().entries) == 1
 
 
 def test_two_agents_cannot_hold_one_store(agent):
@@ -39,17 +52,17 @@ def test_two_agents_cannot_hold_one_store(agent):
 
 
 def test_states_that_nobody_used_for_a_day_are_deleted(agent):
-    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
-    (old,) = agent.store.sessions.iterdir()
+    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
+    (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
-    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), b"")
-    assert old not in list(agent.store.sessions.iterdir())
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    assert old not in files(agent, "sessions")
 
 
 @pytest.mark.parametrize("restart", [True, False])
 def test_they_are_deleted_at_the_start_and_at_a_refused_request_too(agent, restart):
-    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), b"")
-    (old,) = agent.store.sessions.iterdir()
+    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
+    (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
     if restart:
         agent.close()
@@ -59,21 +72,32 @@ def test_they_are_deleted_at_the_start_and_at_a_refused_request_too(agent, resta
     assert not old.exists()
 
 
-def test_of_sessions_without_a_masked_input_only_the_newest_are_kept(tmp_path):
-    agent = Agent(configured(tmp_path, runs_per_day=1))
+def test_of_sessions_without_a_masked_input_only_the_newest_are_kept(agent):
     Federation(agent, number=0).finish()
-    (masked,) = agent.store.sessions.iterdir()
+    (masked,) = files(agent, "sessions")
     os.utime(masked, (0, time.time() - DAY / 2))  # the oldest, and kept
-    (line,) = agent.store.ledger()
-    agent.store.ledger_file.write_text(json.dumps(line | {"time": line["time"] - DAY}) + "\n")
-    most = answering.BEGUN_SESSIONS + 1
-    for number in range(1, most + 4):
-        agent.answer(STUDY.to_json(), Step(number, 0, "advertise"), b"")
-        made = agent.store.sessions / answering.session_name(STUDY, Step(number, 0, ""))
+    for number in range(1, BEGUN_SESSIONS + 4):
+        agent.answer(STUDY.to_json(), Step(number, 0, "advertise"), opening(number))
+        made = agent.store.session_file(STUDY.digest, number, 0)
         os.utime(made, (0, time.time() - 1000 + number))
-    kept = {file.name for file in agent.store.sessions.iterdir()}
-    newest = {answering.session_name(STUDY, Step(number, 0, "")) for number in range(4, most + 4)}
-    assert kept == newest | {masked.name}
+    kept = {file.name for file in files(agent, "sessions")}
+    assert kept == {f"{number}-0" for number in range(4, BEGUN_SESSIONS + 4)} | {masked.name}
+
+
+def test_sessions_of_another_study_push_out_none_of_this_one(tmp_path):
+    other = Study(Borda(4, 4, send="centroids"), LABELS, ROSTER)
+    agent = Agent(configured(tmp_path, studies=(STUDY.digest, other.digest), runs_per_day=1))
+    federation = Federation(agent).until("share")
+    for number in range(BEGUN_SESSIONS + 1):
+        agent.answer(other.to_json(), Step(number, 0, "advertise"), opening(number, other))
+    Federation(agent, other, number=99).until("mask").step("mask")  # its quota is spent
+    not_answered(
+        Code.REFUSED, agent, other.to_json(), Step(100, 0, "advertise"), opening(100, other)
+    )
+    assert federation.step("share")
+    for step in ("mask", "unmask"):
+        federation.step(step)
+    assert federation.server.result()[1] == [0, 1, 2, 3]
     agent.close()
 
 
@@ -81,7 +105,7 @@ def test_what_a_killed_process_left_half_written_is_deleted(agent):
     agent.close()
     halves = [
         folder / ".name.123.part"
-        for folder in (agent.config.folder, agent.store.sessions, agent.store.snapshots)
+        for folder in (agent.config.folder, agent.store.studies, agent.store.study_folder("s"))
     ]
     for half in halves:
         half.write_bytes(b"secret")
@@ -101,9 +125,9 @@ def test_the_ledgers_times_never_go_back(tmp_path, monkeypatch):
     store = Store(tmp_path / "state")
     clock = iter([5000.0, 1000.0, 7000.0])
     monkeypatch.setattr(time, "time", lambda: next(clock))
-    for number in range(3):
-        store.enter(str(number), str(number), STUDY.digest, number, 0)
-    assert [line["time"] for line in store.ledger()] == [5000.0, 5000.0, 7000.0]
+    for run in range(3):
+        store.ledger().enter(STUDY.digest, MASK, run=run, round=0)
+    assert [entry.time for entry in store.ledger().entries] == [5000.0, 5000.0, 7000.0]
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -113,13 +137,13 @@ def test_a_run_whose_state_was_deleted_is_over(agent, step):
     for each in STEPS:
         asked[each] = federation.requests[1]
         federation.step(each)
-    (old,) = agent.store.sessions.iterdir()
+    (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
-    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), b"")
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert not old.exists()
     told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(1, 0, step), asked[step])
-    assert "this run is over" in told
-    assert len(agent.store.ledger()) == 1
+    assert "round 0 of run 1 is over" in told
+    assert len(agent.store.ledger().entries) == 2
 
 
 def test_a_folder_that_others_can_read_is_refused(tmp_path):
@@ -128,10 +152,18 @@ def test_a_folder_that_others_can_read_is_refused(tmp_path):
         Store(tmp_path / "state")
 
 
-@pytest.mark.parametrize("line", ["", "{", "[]", '{"session": "a"}', "7"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("", "{", "[]", '{"session": "a"}', "7", '{"step": "closed"}', '{"step": "peek"}'),
+        '{"step": "closed", "study": 7, "time": 1.0}',
+        '{"step":"unmask","time":1.0,"study":"a","run":1,"round":0,"requests":{},"digest":"",'
+        '"survivors":["a"]}',
+    ],
+)
 def test_a_damaged_line_of_the_ledger_is_refused_and_named(tmp_path, line):
     store = Store(tmp_path / "state")
-    store.enter("run", "session", STUDY.digest, 1, 0)
+    store.ledger().enter(STUDY.digest, CLOSED)
     with store.ledger_file.open("a") as file:
         file.write(line + "\n")
     with pytest.raises(InputError, match="line 2: this is not a line of the ledger") as caught:
@@ -142,10 +174,135 @@ def test_a_damaged_line_of_the_ledger_is_refused_and_named(tmp_path, line):
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"begins": [], "opened": 3, "survivors": null}'])
 def test_a_damaged_record_of_a_run_is_refused_and_named(tmp_path, text):
     store = Store(tmp_path / "state")
-    (store.runs / "run").write_text(text)
+    file = store.study_folder("abc") / "runs" / "7"
+    file.write_text(text)
     with pytest.raises(InputError, match="the record of the run is damaged") as caught:
-        store.record("run")
-    assert caught.value.file == str(store.runs / "run")
+        store.record("abc", 7)
+    assert caught.value.file == str(file)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]\n", b"\xff\n"])
+def test_a_damaged_session_is_refused_and_named(tmp_path, content):
+    store = Store(tmp_path / "state")
+    store.study_folder("abc")
+    file = store.session_file("abc", 7, 0)
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="the session is damaged") as caught:
+        store.session("abc", 7, 0)
+    assert caught.value.file == str(file)
+
+
+def test_a_session_that_confirmed_is_kept_until_its_round_is_opened(tmp_path):
+    """No other session can open the round: the sum would be lost, and the study with it."""
+    store, ledger = Store(tmp_path / "state"), Ledger(tmp_path / "state" / "ledger.jsonl")
+
+    def kept():
+        for file in (tmp_path / "state").rglob("*/[0-9]*"):
+            os.utime(file, (0, time.time() - 30 * DAY))
+        store.prune()
+        return sorted(file.name for file in (tmp_path / "state").rglob("*/[0-9]*"))
+
+    for run in (1, 2, 3):
+        store.save_session("abc", run, 0, Session({}, b"state"))
+        store.save_record("abc", run, Record())
+        ledger.enter("abc", MASK, run=run, round=0)
+    for run in (1, 2):
+        ledger.enter("abc", CONFIRM, run=run, round=0)
+    assert kept() == ["1", "1-0", "2", "2-0"]
+    ledger.enter("abc", UNMASK, run=2, round=0)
+    assert kept() == []
+    for run in range(WAITING_SESSIONS + 2):
+        ledger.enter("abc", CONFIRM, run=run, round=1)
+    assert len(ledger.waiting("abc")) == WAITING_SESSIONS
+
+
+def test_a_folder_that_was_moved_and_replaced_by_a_copy_is_noticed(agent, tmp_path):
+    """The lock stays with the folder that was moved; another agent could hold the copy."""
+    folder = agent.config.folder
+    agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
+    folder.rename(tmp_path / "moved")
+    told = not_answered(Code.ERROR, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    assert "is not the folder that this agent locked when it started" in told
+    shutil.copytree(tmp_path / "moved", folder)
+    not_answered(Code.ERROR, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    shutil.rmtree(folder)
+    (tmp_path / "moved").rename(folder)
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+
+
+def test_a_folder_that_is_replaced_while_a_step_is_answered_gives_nothing(
+    agent, tmp_path, monkeypatch
+):
+    folder, take_step = agent.config.folder, agent.take_step
+
+    def replaced(*arguments):
+        folder.rename(tmp_path / "moved")
+        shutil.copytree(tmp_path / "moved", folder)
+        return take_step(*arguments)
+
+    monkeypatch.setattr(agent, "take_step", replaced)
+    not_answered(Code.ERROR, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+
+
+NORTH, EAST = Identity.generate(), Identity.generate()
+
+
+def test_a_key_without_its_store_is_refused_until_its_owner_makes_one(tmp_path):
+    folder = tmp_path / "state"
+    for exists in (False, True):
+        if exists:
+            folder.mkdir(mode=0o700)
+        with pytest.raises(InputError, match=f"no store of identity {NORTH.fingerprint}"):
+            Store(folder, NORTH.public)
+    make_store(folder, NORTH.public)
+    Store(folder, NORTH.public)
+    with pytest.raises(InputError, match="is not empty; name a new folder"):
+        make_store(folder, NORTH.public)
+
+
+def test_a_store_is_of_one_identity(tmp_path):
+    folder, bare = tmp_path / "north", tmp_path / "bare"
+    make_store(folder, NORTH.public)
+    make_store(bare, None)
+    for where, key, named in (
+        (folder, EAST.public, f"store of {NORTH.fingerprint}, .* is of {EAST.fingerprint}"),
+        (folder, None, f"store of {NORTH.fingerprint}, .* is of no identity"),
+        (bare, EAST.public, f"store of no identity, .* is of {EAST.fingerprint}"),
+    ):
+        with pytest.raises(InputError, match=named):
+            Store(where, key)
+
+
+@pytest.mark.parametrize("found", ["1", "3", "nonsense", ""])
+def test_a_store_of_another_format_is_named_with_what_to_do(tmp_path, found):
+    folder = tmp_path / "state"
+    make_store(folder, None)
+    (folder / "format").write_text(found)
+    with pytest.raises(InputError, match=f"has format {found}, .* reads format 2; use the version"):
+        Store(folder)
+    assert (folder / "format").read_text() == found
+
+
+def test_a_store_of_the_first_format_and_a_strangers_folder_are_refused(tmp_path):
+    folder = tmp_path / "state"
+    folder.mkdir(mode=0o700)
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="not the store of an agent; name a new folder"):
+        Store(folder)
+    (folder / "ledger.jsonl").write_text("")
+    with pytest.raises(InputError, match="the store has format 1"):
+        Store(folder)
+    assert not (folder / "format").exists()
+
+
+def test_a_store_whose_making_was_interrupted_is_made_again(tmp_path):
+    folder = tmp_path / "state"
+    make_store(folder, NORTH.public)
+    (folder / "format").unlink()
+    with pytest.raises(InputError, match="no store of identity"):
+        Store(folder, NORTH.public)
+    make_store(folder, NORTH.public)
+    Store(folder, NORTH.public)
 
 
 def test_a_message_is_kept_with_the_width_of_the_scheme(tmp_path):

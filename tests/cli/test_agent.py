@@ -1,13 +1,29 @@
 """``fedrank agent``."""
 
 import json
+import re
+import shutil
 import sys
+from dataclasses import fields
 
 import pytest
 
-from fedrank.agent import Agent, Policy, preview, read_config
+from fedrank import Borda, Study
+from fedrank.agent import Agent, Code, Config, Policy, preview, read_config
 from fedrank.agent.preview import bytes_up
-from helpers.agents import LABELS, RANKS, STUDY, Federation, configured
+from fedrank.agent.store import Store
+from fedrank.protocol.identity import Identity
+from fedrank.transport import Step
+from helpers.agents import (
+    LABELS,
+    RANKS,
+    STUDY,
+    Federation,
+    as_config,
+    configured,
+    not_answered,
+    opening,
+)
 from helpers.command import refused, run, run_process, write_ranks
 
 pytestmark = pytest.mark.skipif(
@@ -18,9 +34,7 @@ pytestmark = pytest.mark.skipif(
 def test_the_log_has_a_size_that_no_asker_can_exceed(tmp_path, python):
     config = configured(tmp_path)
     file = tmp_path / "agent.toml"
-    file.write_text(
-        f'name = "east"\nrankings = "{config.rankings}"\n[policy]\nstudies = ["{STUDY.digest}"]\n'
-    )
+    file.write_text(as_config(config))
     code = (
         "from pathlib import Path\n"
         "from fedrank.agent.socket import respond\n"
@@ -45,12 +59,13 @@ def test_new_run_preview_forget_ledger(tmp_path):
     made = run("agent", "new", study, "--name", "east", "--rankings", votes, "--config", config)
     assert (made.returncode, made.stderr) == (0, "")
     read = read_config(config)
-    assert read.policy == Policy((STUDY.digest,), min_threshold=3)
+    assert read.policy == Policy((STUDY.digest,), allow_unsigned=True, min_threshold=3)
     assert (read.name, read.rankings) == ("east", votes)
     shown = run("agent", "preview", study, "--config", config, "--json")
     document = json.loads(shown.stdout)
     assert document["objection"] is None
     assert (document["rankings"], document["kept_since"] > 0) == (12, True)
+    assert document["best"] == document["worst"] == preview(read, STUDY).ranked
     assert document["rounds"] == [
         {"stage": "start", "at_most": 1, "bytes": bytes_up(STUDY.round(0))}
     ]
@@ -60,19 +75,30 @@ def test_new_run_preview_forget_ledger(tmp_path):
     assert " ".join(map(str, message)) in table.stdout
     assert "the policy: allows it" in table.stdout
     assert " UTC, of 12 rankings" in table.stdout
-    assert run("agent", "forget", study, "--config", config).stdout == "forgotten\n"
+    assert "north" in table.stdout
+    assert "! The file" not in table.stdout
+    forgotten = run("agent", "forget", study, "--config", config).stdout
+    assert forgotten == "forgotten: the study got nothing yet, and the file will be read again\n"
     agent = Agent(read)
     Federation(agent).finish()
     held = run("agent", "forget", study, "--config", config)
     assert "in use by an agent" in refused(held)
     agent.close()
-    masked = refused(run("agent", "forget", study, "--config", config))
-    assert "agree on a new study" in masked
     lines = json.loads(run("agent", "ledger", "--config", config, "--json").stdout)
-    assert [(line["study"], line["run"]) for line in lines] == [(STUDY.digest, 1)]
+    given = [(line["study"], line["run"], line["step"]) for line in lines]
+    assert given == [(STUDY.digest, 1, "mask"), (STUDY.digest, 1, "unmask")]
     assert STUDY.digest in run("agent", "ledger", "--config", config).stdout
+    # Closing is for ever, so it is asked for.
+    unanswered = refused(run("agent", "forget", study, "--config", config))
+    assert "Close it for ever?); pass --yes to agree" in unanswered
+    closed = run("agent", "forget", study, "--config", config, "--yes")
+    assert closed.stdout.startswith("closed for ever: no request of this study is answered again")
+    assert "closed already" in run("agent", "forget", study, "--config", config).stdout
+    assert "closed" in run("agent", "ledger", "--config", config).stdout
+    shown = run("agent", "preview", study, "--config", config)
+    assert "the policy: its owner has closed the study for ever" in shown.stdout
     again = run("agent", "new", study, "--name", "east", "--rankings", votes, "--config", config)
-    assert STUDY.digest in refused(again)
+    assert "fedrank agent allow" in refused(again)
     strange = run("agent", "new", study, "--name", "up", "--rankings", votes)
     assert "--name up is not in the roster of the study; its names are north, east" in refused(
         strange
@@ -103,3 +129,110 @@ def refused_after(done):
     """The line by which the command refuses, once it has said who it is."""
     assert done.returncode == 2
     return done.stderr
+
+
+def test_a_file_that_has_changed_since_it_was_kept_is_said_loudly(tmp_path):
+    config = configured(tmp_path)
+    study, file = tmp_path / "study.json", tmp_path / "agent.toml"
+    study.write_text(STUDY.to_json())
+    file.write_text(as_config(config))
+    loud = f"! The file {config.rankings} HAS CHANGED since it was read."
+    shown = ["agent", "preview", study, "--config", file]
+    assert loud not in run(*shown).stdout
+    config.rankings.write_text(config.rankings.read_text() + "0,1,2,3\n")
+    assert loud in run(*shown).stdout
+    assert json.loads(run(*shown, "--json").stdout)["changed"] is True
+    config.rankings.unlink()
+    assert loud in run(*shown).stdout
+
+
+def test_a_study_is_allowed_after_its_overlaps_were_shown(tmp_path):
+    """An agent that runs answers it at once; the configuration stays as it is."""
+    config = configured(tmp_path)
+    file, new = tmp_path / "agent.toml", tmp_path / "new.json"
+    file.write_text(as_config(config))
+    other = Study(Borda(3, 3), LABELS[:3], ["north", "east", "south"])
+    new.write_text(other.to_json())
+    write_ranks(config.rankings, LABELS, RANKS[1])
+    agent = Agent(config)
+    Federation(agent).finish()
+    text = file.read_text()
+    asked = run("agent", "allow", new, "--config", file)
+    assert asked.returncode == 2
+    assert "pass --yes to agree" in asked.stderr
+    not_answered(Code.REFUSED, agent, other.to_json(), Step(1, 0, "advertise"), opening(1, other))
+    done = run("agent", "allow", new, "--config", file, "--yes")
+    warned = f"! Study {STUDY.digest} was opened on "
+    assert warned in asked.stdout
+    assert warned in done.stdout
+    assert "with north, east, south, west: the difference of the two sums shows" in done.stdout
+    assert "what west alone sent" in done.stdout
+    assert done.stdout.endswith(f"allowed: {other.digest}\n")
+    assert file.read_text() == text
+    write_ranks(config.rankings, LABELS[:3], [[0, 1, 2], [2, 0, 1]] * 6)
+    agent.answer(other.to_json(), Step(1, 0, "advertise"), opening(1, other))
+    agent.close()
+
+
+def test_a_study_that_would_be_refused_all_the_same_is_not_allowed(tmp_path):
+    config = configured(tmp_path)
+    file, new = tmp_path / "agent.toml", tmp_path / "new.json"
+    file.write_text(as_config(config))
+    two = Study(Borda(4, 2), LABELS, ["north", "east"])
+    new.write_text(two.to_json())
+    told = refused(run("agent", "allow", new, "--config", file, "--yes"))
+    assert "would be refused all the same: 2 clients are fewer than min_clients = 3" in told
+    assert not Store(config.folder).allows(two.digest)
+
+
+def test_the_store_of_a_key_is_found_by_its_fingerprint_wherever_the_configuration_is(tmp_path):
+    state = {"XDG_STATE_HOME": str(tmp_path / "states")}
+    votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
+    key = Identity.generate()
+    key.save(tmp_path / "east.key")
+    study = tmp_path / "study.json"
+    study.write_text(STUDY.to_json())
+    new = ["agent", "new", study, "--name", "east", "--rankings", votes]
+    new += ["--key", tmp_path / "east.key", "--config"]
+    asked = run(*new, tmp_path / "agent.toml", **state)
+    assert "pass --yes to agree" in asked.stderr
+    assert not (tmp_path / "agent.toml").exists()
+    made = run(*new, tmp_path / "agent.toml", "--yes", **state)
+    folder = tmp_path / "states" / "fedrank" / key.fingerprint
+    assert (made.returncode, made.stderr) == (0, "")
+    assert f"store: {folder}" in made.stdout
+    for place in (tmp_path, tmp_path / "elsewhere"):
+        place.mkdir(exist_ok=True)
+        if place != tmp_path:
+            shutil.copy(tmp_path / "agent.toml", place)
+        shown = run("agent", "preview", study, "--config", place / "agent.toml", **state)
+        assert (shown.returncode, shown.stderr) == (0, "")
+    assert not (tmp_path / "state").exists()
+    assert len(list((folder / "studies").iterdir())) == 1
+    # Another configuration of the same key has the same store, and is not asked again.
+    again = run(*new, tmp_path / "other.toml", **state)
+    assert (again.returncode, again.stderr) == (0, "")
+    # The store is lost: nothing is made without a word.
+    shutil.rmtree(folder)
+    lost = refused(run("agent", "run", "--config", tmp_path / "agent.toml", **state))
+    assert "there is no store of identity" in lost
+    assert "run 'fedrank agent new-store --config FILE'" in lost
+    assert not folder.exists()
+    command = ["agent", "new-store", "--config", tmp_path / "agent.toml"]
+    assert "pass --yes to agree" in run(*command, **state).stderr
+    assert not folder.exists()
+    assert run(*command, "--yes", **state).returncode == 0
+    assert (folder / "format").exists()
+    assert "has a store, or other files" in refused(run(*command, "--yes", **state))
+
+
+def test_every_key_of_a_configuration_is_written_with_a_line_about_it(tmp_path):
+    votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
+    study, config = tmp_path / "study.json", tmp_path / "agent.toml"
+    study.write_text(STUDY.to_json())
+    run("agent", "new", study, "--name", "east", "--rankings", votes, "--config", config)
+    lines = config.read_text().splitlines()
+    names = [each.name for kind in (Config, Policy) for each in fields(kind)]
+    for name in set(names) - {"policy", "reading", "key"}:
+        (at,) = [n for n, line in enumerate(lines) if re.match(rf"(# )?{name} = ", line)]
+        assert re.match(r"# .*\.$", lines[at - 1]), name

@@ -75,6 +75,17 @@ def test_list_finds_files_that_were_unpacked_by_hand(tmp_path):
     assert facts["files"][0]["state"] == "unpacked, not verified"
 
 
+def test_list_finds_files_in_the_folder_that_an_archive_unpacks_to(tmp_path):
+    inside = tmp_path / "sushi" / "sushi3-2016"
+    inside.mkdir(parents=True)
+    for name in ("sushi3a.5000.10.order", "sushi3.udata"):
+        (inside / name).write_text("10 1\n")
+    done = run("list", "--folder", tmp_path)
+    states = {row[0]: row[4] for row in command.cells(done.stdout.splitlines()) if len(row) > 4}
+    assert states["sushi"] == "unpacked, not verified"
+    assert "sushi, by hand: " not in done.stdout
+
+
 def test_info_tells_all(tmp_path):
     done = run("info", "sushi", "--folder", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

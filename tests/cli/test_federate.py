@@ -359,6 +359,24 @@ def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
     assert facts["rounds"][0] == "start, refine"
 
 
+def test_a_client_can_be_dropped_in_a_later_round(files):
+    arguments = (*files, "--method", "kemeny", "--rounds", "1", "--drop", "south:1:mask")
+    found = federate(*arguments)
+    lost = {c["name"]: c["dropped_at"] for c in found["clients"]}
+    assert lost["south"] == {"round": 1, "step": "mask"}
+    assert found["method"] == "federated borda"
+
+
+@pytest.mark.parametrize(
+    ("window", "said"), [("1", {"not tested without the number of rankings"}), ("3", {"yes", "no"})]
+)
+def test_a_proof_that_needs_the_number_of_rankings_is_called_not_tested(files, window, said):
+    options = ("--method", "kemeny", "--window", window, "--rounds", "1")
+    rows = cells(run("federate", *files, *options, COLUMNS="200").stdout.splitlines())
+    facts = {row[0]: row[1:] for row in rows}
+    assert facts["proved to be the best"][0] in said
+
+
 # --- bad input ---
 
 
@@ -382,6 +400,8 @@ def test_kemeny_that_loses_a_client_after_borda_is_called_borda(files):
         (["north", "--by", "region"], "there is no column 'region'"),
         (["*", "--drop", "nowhere"], "there is no client 'nowhere'; they are north"),
         (["*", "--drop", "south:lunch"], "'lunch' is not a step; the steps are share, mask"),
+        (["*", "--drop", "south:1:lunch"], "'lunch' is not a step; the steps are share, mask"),
+        (["*", "--drop", "south:1:mask"], "round 1"),
         (["*", "--drop", "south", "--drop", "south.soc:share"], "dropped twice"),
         (
             ["*", "--drop", "south", "--drop", "west"],

@@ -159,7 +159,7 @@ def test_items_of_their_own_are_shorter_around_other_centers():
 @pytest.mark.parametrize("phi", [0.1, 0.5, 0.9, 0.999])
 @pytest.mark.parametrize("k", [None, 1, 3, 8])
 def test_lengths_follow_the_definition(n, phi, k):
-    found = golomb.length(n, phi, k)
+    found = golomb.length(n, phi, parameter=k)
     expected = entropy = 0.0
     for i in range(n):
         weights = np.array([phi**j for j in range(i + 1)])
@@ -179,7 +179,7 @@ def test_lengths_by_enumeration_of_all_rankings():
     everyone = np.array(list(np.ndindex(*range(1, n + 1))))
     chances = phi ** everyone.sum(axis=1)
     chances /= chances.sum()
-    found = golomb.length(n, phi, k)
+    found = golomb.length(n, phi, parameter=k)
     assert found.expected == pytest.approx(chances @ [bits_of(code, k) for code in everyone])
     assert found.entropy == pytest.approx(-(chances @ np.log2(chances)))
 

@@ -32,6 +32,16 @@ def made_up_sushi(folder, people=300, seed=1, n=10, clients=11, phi=0.7):
     return orders, regions
 
 
+def test_sushi_files_are_found_in_the_folder_that_their_archive_unpacks_to(tmp_path):
+    made_up_sushi(tmp_path)
+    inside = tmp_path / "sushi" / "sushi3-2016"
+    inside.mkdir()
+    for path in list((tmp_path / "sushi").glob("sushi3*.*")):
+        path.rename(inside / path.name)
+    held = FIGURES["sushi"].load(Options(repetitions=1, data=tmp_path))
+    assert sum(map(len, held)) == 300 - 300 // 11  # those of region 10 are left out
+
+
 def test_sushi_panel_is_made_of_files_of_its_layout(tmp_path, monkeypatch):
     monkeypatch.setattr(FIGURES["sushi"], "steps", 20)  # of 200
     orders, regions = made_up_sushi(tmp_path)

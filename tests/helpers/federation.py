@@ -12,6 +12,7 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from fedrank.agent import make_store
 from fedrank.transport.flower.app import write_app
 from fedrank.transport.flower.join import QUIET_ENVIRONMENT, free_port
 from fedrank.transport.flower.keys import write_keys
@@ -23,10 +24,18 @@ TIMEOUT_SECONDS = 180  # for anything that must happen
 
 
 class Federation:
-    """One SuperLink, and a node for every client of a roster."""
+    """One SuperLink, and a node for every client of a roster.
 
-    def __init__(self, folder, roster):
-        self.folder, self.roster = folder, roster
+    The roster may be a dict of names to identities: then the agents have their keys, and the
+    SuperLink's machine that of the coordinator.
+    """
+
+    def __init__(self, folder, roster, coordinator=None):
+        self.folder, self.roster = folder, list(roster)
+        self.identities = dict(roster) if isinstance(roster, dict) else {}
+        self.key = folder / "coordinator.key"
+        if coordinator is not None:
+            coordinator.save(self.key)
         self.home = folder / "home"
         self.port = free_port()
         self.processes = {}
@@ -107,15 +116,27 @@ class Federation:
             ]
             assert [call.wait(timeout=TIMEOUT_SECONDS) for call in calls] == [0] * len(calls)
 
-    def configure(self, name, labels, ranks, studies, seed=None, reading=None, **limits):
-        """Give a client its rankings, how to read them, and its policy."""
+    def configure(
+        self, name, labels, ranks, studies, seed=None, reading=None, identity=None, **limits
+    ):
+        """Give a client its rankings, how to read them, its policy, and a store for its key.
+
+        Another identity than the roster's may be given, which has a store of its own.
+        """
         place = self.folder / name
         place.mkdir(exist_ok=True)
         write_ranks(place / "votes.csv", labels, ranks)
+        own = identity or self.identities.get(name)
+        store = "state" if identity is None else "stranger"
+        if own is not None:
+            own.save(place / f"{store}.key")
+            make_store(place / store, own.public)
         policy = {"studies": [study.digest for study in studies], "runs_per_day": 100} | limits
         lines = [
             f'name = "{name}"',
             'rankings = "votes.csv"',
+            f'folder = "{store}"',
+            *([] if own is None else [f'key = "{store}.key"']),
             *([] if seed is None else [f"seed = {seed}"]),
             "[reading]",
             *(f"{key} = {json.dumps(value)}" for key, value in (reading or {}).items()),
@@ -142,6 +163,14 @@ class Federation:
             self.join(name)
         for name in self.roster:
             self.wait(lambda name=name: "SuperNode ID" in self.log(f"join-{name}"), name)
+
+    def rejoin(self, name):
+        """Stop a client's two processes, and start them again."""
+        self.processes[f"join-{name}"].terminate()
+        self.processes[f"join-{name}"].wait(timeout=TIMEOUT_SECONDS)
+        before = self.log(f"join-{name}").count("SuperNode ID")
+        self.join(name)
+        self.wait(lambda: self.log(f"join-{name}").count("SuperNode ID") > before, name)
 
     def wait(self, happened, what):
         end = time.monotonic() + TIMEOUT_SECONDS
@@ -181,16 +210,16 @@ class Federation:
 
     # Runs
 
-    def app(self, name, study, seed=None, client=None, **settings):
+    def app(self, name, study, seed=None, client=None, key=None, **settings):
         """Write an app; ``client`` is another client's side, for faults."""
         folder = self.folder / name
-        write_app(study, folder, seed)
+        write_app(study, folder, seed, key=self.key if key is None else key)
         if client is not None:
             (folder / "study_app" / "client.py").write_text(client)
         project = folder / "pyproject.toml"
         text = project.read_text()
-        for key, value in settings.items():
-            text = re.sub(rf"(?m)^{key} = \S+", f"{key} = {value}", text)
+        for setting, value in settings.items():
+            text = re.sub(rf"(?m)^{setting} = \S+", f"{setting} = {value}", text)
         project.write_text(text)
         return folder
 
@@ -218,9 +247,9 @@ class Federation:
 
 
 @contextmanager
-def federation(folder, roster, configure):
+def federation(folder, roster, configure, coordinator=None):
     """Start a federation, and see that nothing of it is left."""
-    made = Federation(folder, roster)
+    made = Federation(folder, roster, coordinator)
     try:
         made.start_link()
         made.register()

@@ -1,4 +1,4 @@
-"""One secure sum of four clients, driven step by step."""
+"""One secure sum of four clients, driven step by step, with and without identities."""
 
 import dataclasses
 import hashlib
@@ -7,6 +7,7 @@ import pytest
 
 from fedrank import Borda, Study
 from fedrank.protocol.secagg import Client, ProtocolError, Server
+from helpers.identities import PARTIES, with_identities
 
 CODES = {
     "parameters",
@@ -22,12 +23,44 @@ CODES = {
     "few",
     "dealer",
     "state",
+    "signature",
+    "signer",
+    "version",
 }
+*IDENTITIES, COORDINATOR = PARTIES  # of the clients, of a stranger, and of the server
+
+
+def signed(method, names="0123", **options):
+    """Return a study whose clients have the identities above."""
+    return Study(method, roster=with_identities(names), coordinator=COORDINATOR, **options)
+
+
 STUDY = Study(Borda(n=3, clients=4))  # threshold 3
 ROUND = STUDY.round(0)
-LATER = dataclasses.replace(ROUND, number=1)  # the same question in another round
+SIGNED = signed(Borda(n=3, clients=4))
+SIGNED_ROUND = SIGNED.round(0)
+ROUNDS = {"unsigned": ROUND, "signed": SIGNED_ROUND}
+STUDIES = {"unsigned": STUDY, "signed": SIGNED}
 INPUTS = [[0, 1, 2], [2, 1, 0], [1, 1, 1], [2, 2, 2]]
-STEPS = ("advertise", "share", "mask", "unmask")
+
+each_round = pytest.mark.parametrize("round", ROUNDS.values(), ids=ROUNDS)
+
+
+def each_step(first=0, last=None):
+    """Parametrize a test over the rounds, and the steps of each from one to another."""
+    return pytest.mark.parametrize(
+        ("round", "name"),
+        [
+            pytest.param(round, name, id=f"{mode}-{name}")
+            for mode, round in ROUNDS.items()
+            for name in round.steps[first:last]
+        ],
+    )
+
+
+def later(round):
+    """The same question in another round."""
+    return dataclasses.replace(round, number=1)
 
 
 def step(client, name, request, message):
@@ -42,11 +75,19 @@ def step(client, name, request, message):
 class Session:
     """All parties, driven step by step."""
 
-    def __init__(self, round=ROUND, inputs=INPUTS):
-        self.inputs = inputs
-        self.server = Server(round)
-        self.clients = {c: Client(round, c) for c in range(len(inputs))}
+    def __init__(self, round=ROUND, inputs=INPUTS, run=0):
+        self.inputs, self.steps = inputs, round.steps
+        self.server = Server(round, run)
+        self.identities = IDENTITIES if round.signed else [None] * len(inputs)
+        self.clients = {
+            c: Client(round, c, self.server.session, self.identities[c]) for c in range(len(inputs))
+        }
         self.requests = dict.fromkeys(self.clients, b"")
+
+    def resumed(self, c):
+        """A client, from its own saved state."""
+        client = self.clients[c]
+        return Client.resume(client.round, client.state(), self.identities[c])
 
     def replies(self, name):
         return {
@@ -65,12 +106,12 @@ class Session:
 
     def until(self, name):
         """All steps before this one."""
-        for earlier in STEPS[: STEPS.index(name)]:
+        for earlier in self.steps[: self.steps.index(name)]:
             self.run(earlier)
         return self
 
     def finish(self, name="advertise"):
-        for later in STEPS[STEPS.index(name) :]:
+        for later in self.steps[self.steps.index(name) :]:
             self.run(later)
         total, survivors = self.server.result()
         return total.tolist(), survivors

@@ -5,9 +5,24 @@ import pytest
 
 from fedrank import Borda, Study, conduct, federate
 from fedrank.exceptions import ProtocolError, Remedy, RunFailedError
-from fedrank.protocol.secagg import STEPS
 from fedrank.transport import InProcess, Lost
-from helpers.runs import CLIENTS, METHODS, ROSTER, STUDY, clients
+from helpers.runs import (
+    BOTH,
+    CLIENTS,
+    IDENTITIES,
+    METHODS,
+    ROSTER,
+    SIGNED_METHODS,
+    STUDY,
+    clients,
+    keys,
+    signed,
+)
+
+both = pytest.mark.parametrize("study", BOTH.values(), ids=BOTH)
+both_methods = pytest.mark.parametrize(
+    "methods", [METHODS, SIGNED_METHODS], ids=["unsigned", "signed"]
+)
 
 
 class Changed:
@@ -20,29 +35,38 @@ class Changed:
         return self.inner.exchange(step, requests) | self.change(step)
 
 
+@both_methods
 @pytest.mark.parametrize("name", METHODS)
-def test_conducting_over_a_transport_is_federating(name):
-    study = METHODS[name]
-    found = conduct(study, clients(study), rng=9)
-    expected = federate(CLIENTS, study.method, fit_phi=study.fit_phi, rng=9)
+def test_conducting_over_a_transport_is_federating(name, methods):
+    study = methods[name]
+    found = conduct(study, clients(study), rng=9, **keys(study))
+    expected = federate(
+        CLIENTS, study.method, fit_phi=study.fit_phi, rng=9, identities=study.signed
+    )
     assert found.ranks.tobytes() == expected.ranks.tobytes()
     assert found.fit == expected.fit
     assert found.bytes_up.tolist() == expected.bytes_up.tolist()
+    assert found.bytes_down.tolist() == expected.bytes_down.tolist()
     assert found.study == study
+    if name == "kemeny, phi":
+        assert found.fit is not None
+        assert len(found.rounds) > 2
 
 
-def test_below_the_threshold_a_run_fails_and_says_who_was_lost():
+@both
+def test_below_the_threshold_a_run_fails_and_says_who_was_lost(study):
     def lose(step):
         return {0: Lost("refused"), 3: Lost("unavailable")} if step.name == "mask" else {}
 
     with pytest.raises(RunFailedError) as failed:
-        conduct(STUDY, Changed(clients(STUDY), lose))
+        conduct(study, Changed(clients(study), lose), **keys(study))
     assert failed.value.code == "few"
     assert failed.value.problem.endswith("lost at mask: north (refused), west (unavailable)")
     assert failed.value.remedy is Remedy.THRESHOLD
 
 
-def test_a_client_that_is_not_in_the_replies_gave_none_in_time():
+@both
+def test_a_client_that_is_not_in_the_replies_gave_none_in_time(study):
     class Slow(InProcess):
         def exchange(self, step, requests):
             replies = super().exchange(step, requests)
@@ -50,7 +74,7 @@ def test_a_client_that_is_not_in_the_replies_gave_none_in_time():
                 del replies[1]
             return replies
 
-    found = conduct(STUDY, Slow(STUDY, CLIENTS, bytes(32)))
+    found = conduct(study, clients(study, kind=Slow), **keys(study))
     assert (found.dropped, found.reasons) == ({"east": "share"}, {"east": "no reply in time"})
     assert found.faults == []
 
@@ -65,9 +89,14 @@ def test_a_message_that_is_refused_costs_its_sender_alone():
     assert found.reasons == {"south": "malformed"}
 
 
-def test_a_sum_over_two_is_not_opened():
+@pytest.mark.parametrize("with_identities", [False, True])
+def test_a_sum_over_two_is_not_opened(with_identities):
     study = Study(Borda(12, 3), threshold=2)
-    lost = InProcess(study, CLIENTS[:3], bytes(32), dropouts={0: (0, "mask")})
+    study = signed(study) if with_identities else study
+    identities = IDENTITIES[:3] if with_identities else None
+    lost = InProcess(
+        study, CLIENTS[:3], bytes(32), dropouts={0: (0, "mask")}, identities=identities
+    )
     asked = []
 
     class Watched:
@@ -76,27 +105,32 @@ def test_a_sum_over_two_is_not_opened():
             return lost.exchange(step, requests)
 
     with pytest.raises(RunFailedError, match=r"only 2 clients are left; .* min_survivors = 3"):
-        conduct(study, Watched())
+        conduct(study, Watched(), **keys(study))
     assert asked == ["advertise", "share", "mask"]
 
 
-def test_a_later_round_is_not_opened_over_other_survivors():
-    study = METHODS["kemeny"]
+@both_methods
+@pytest.mark.parametrize("secure", [True, False])
+def test_a_later_round_is_not_opened_over_other_survivors(methods, secure):
+    study = methods["kemeny"]
 
     def lose(step):
         return {3: Lost("unavailable")} if (step.round, step.name) == (1, "mask") else {}
 
-    found = conduct(study, Changed(clients(study), lose), rng=9)
+    inner = clients(study, secure=secure)
+    found = conduct(study, Changed(inner, lose), rng=9, secure=secure, **keys(study))
     assert "round 1 (refine) was not opened: its survivors are not those" in found.note
     assert (found.dropped, found.reasons) == ({"west": (1, "mask")}, {"west": "unavailable"})
     assert [each.survivors for each in found.rounds] == [list(study.roster), []]
+    assert "confirm" not in found.rounds[1].seconds
     assert "unmask" not in found.rounds[1].seconds
     borda = federate(CLIENTS, "borda", max_samples=10, rng=9)
     assert found.ranks.tolist() == borda.ranks.tolist()
 
 
-def test_later_rounds_ask_the_survivors_of_the_first_only():
-    study = METHODS["kemeny"]
+@both_methods
+def test_later_rounds_ask_the_survivors_of_the_first_only(methods):
+    study = methods["kemeny"]
     asked = []
     inner = clients(study, dropouts={2: (0, "mask")})
 
@@ -105,11 +139,11 @@ def test_later_rounds_ask_the_survivors_of_the_first_only():
             asked.append((step, sorted(requests)))
             return inner.exchange(step, requests)
 
-    found = conduct(study, Watched(), run=7)
+    found = conduct(study, Watched(), run=7, **keys(study))
     assert len(found.rounds) > 1
     assert all(step.run == 7 for step, _ in asked)
     assert all(who == [0, 1, 3] for step, who in asked if step.round > 0)
-    assert [step.name for step, _ in asked] == list(STEPS) * len(found.rounds)
+    assert [step.name for step, _ in asked] == list(study.steps) * len(found.rounds)
 
 
 def test_a_sum_that_no_clients_can_have_sent_fails_the_run():

@@ -16,30 +16,10 @@ from fedrank import (
 )
 from fedrank._random import seed_bytes, stream_rng
 from fedrank.exceptions import InputError
-from fedrank.protocol.secagg import ProtocolError
+from fedrank.protocol.secagg import SIGNED_STEPS, ProtocolError
+from helpers.runs import SCHEMES, parties
 
-SCHEMES = {
-    "borda": Borda,
-    "borda weighted": lambda n, clients: Borda(n, clients, send="weighted", max_samples=9),
-    "borda centroids": lambda n, clients: Borda(n, clients, send="centroids"),
-    "borda exact": lambda n, clients: Borda(n, clients, send="sums", max_samples=9),
-    "lehmer 0": Lehmer,
-    "lehmer 0, paper's decode": lambda n, clients: Lehmer(n, clients, decode="paper"),
-    "lehmer 2": lambda n, clients: Lehmer(n, clients, low_bits=2),
-    "lehmer 2, paper's decode": lambda n, clients: Lehmer(n, clients, low_bits=2, decode="paper"),
-    "lehmer paper": lambda n, clients: Lehmer(n, clients, low_bits="paper", max_samples=9),
-    "lehmer paper, paper's decode": lambda n, clients: Lehmer(
-        n, clients, low_bits="paper", max_samples=9, decode="paper"
-    ),
-}
 STEPS = ("share", "mask", "unmask")
-
-
-def parties(n, clients, phi=0.95, seed=0, samples=9):
-    """Clients with 1 to so many rankings each: ties in plenty."""
-    rng = np.random.default_rng(seed)
-    model = Mallows(phi, n=n)
-    return [model.sample(int(rng.integers(1, samples + 1)), rng) for _ in range(clients)]
 
 
 def messages(data, scheme, rng):
@@ -68,6 +48,11 @@ def agree(kind, n, clients):
     scheme = SCHEMES[kind](n, clients)
     rng = clients + 1000 * n
     secure = federate(data, scheme, rng=rng, min_survivors=1)
+    if clients < 50:
+        signed = federate(data, scheme, rng=rng, min_survivors=1, identities=True)
+        assert signed.study.signed
+        assert (signed.survivors, signed.faults) == (secure.survivors, [])
+        assert same(signed, secure)
     plain = federate(data, scheme, secure=False, rng=rng)
     assert secure.survivors == plain.survivors == list(range(clients))
     assert (secure.secure, plain.secure) == (True, False)
@@ -103,27 +88,29 @@ def test_exact_borda_equals_all_in_one_place():
 # Dropouts
 
 
-def every_pattern(threshold, scheme, clients=5, in_any_order=True):
+def every_pattern(threshold, scheme, clients=5, in_any_order=True, identities=False):
     """Let every client stay or vanish at every step; return how many runs succeeded.
 
     Runs that fail can be tried in one order of the clients only.
     """
+    steps = SIGNED_STEPS[1:] if identities else STEPS
+    options = {"threshold": threshold, "identities": identities, "rng": 7}
     data = parties(scheme.n, clients)
     sent = messages(data, scheme, rng=7)
     decoding = stream_rng(seed_bytes(7), 1).bit_generator.state
     opened = 0
-    for pattern in product((None, *STEPS), repeat=clients):
+    for pattern in product((None, *steps), repeat=clients):
         lost = {c: step for c, step in enumerate(pattern) if step}
-        survivors = [c for c in range(clients) if lost.get(c) in (None, "unmask")]
+        survivors = [c for c in range(clients) if lost.get(c) in (None, "confirm", "unmask")]
         to_the_end = [c for c in range(clients) if c not in lost]
         if len(to_the_end) < threshold:
             if not in_any_order and list(pattern) != sorted(pattern, key=str):
                 continue
             with pytest.raises(ProtocolError) as refused:
-                federate(data, scheme, threshold=threshold, dropouts=lost, rng=7)
+                federate(data, scheme, dropouts=lost, **options)
             assert refused.value.code == "few"
             continue
-        result = federate(data, scheme, threshold=threshold, dropouts=lost, rng=7)
+        result = federate(data, scheme, dropouts=lost, **options)
         assert (result.survivors, result.dropped, result.faults) == (survivors, lost, [])
         rng = np.random.default_rng()
         rng.bit_generator.state = decoding
@@ -136,6 +123,12 @@ def every_pattern(threshold, scheme, clients=5, in_any_order=True):
 def test_every_dropout_pattern_of_five_clients():
     # Three, four or five stay, of the others each vanishes at one of three steps.
     assert every_pattern(3, Borda(3, 5), in_any_order=False) == 10 * 9 + 5 * 3 + 1
+
+
+def test_every_dropout_pattern_of_four_clients_with_identities():
+    # Three or four stay, of the others each vanishes at one of four steps.
+    opened = every_pattern(3, Borda(3, 4), 4, in_any_order=False, identities=True)
+    assert opened == 4 * 4 + 1
 
 
 @pytest.mark.slow
@@ -220,80 +213,17 @@ def test_thread_count_changes_nothing(python):
     assert len(runs[0].stdout.splitlines()) == 6
 
 
-# Costs
-
-
-def sizes(scheme, advertised, shared, masked):
-    """Bytes of each message up and down, as docs/protocol.md gives them."""
-    frame = 40
-    up = {
-        "advertise": frame + 64,
-        "share": frame + 32 + 32 * advertised + 80 * (advertised - 1),
-        "mask": frame + -(-scheme.message_bits // 8),
-        "unmask": frame + 33 * shared,
-    }
-    down = {
-        "share": frame + 32 + 66 * advertised,
-        "mask": frame + 114 * (shared - 1),
-        "unmask": frame + 2 * masked,
-    }
-    return up, down
-
-
-@pytest.mark.parametrize("kind", SCHEMES)
-@pytest.mark.parametrize(("n", "clients"), [(1, 3), (13, 3), (13, 10)])
-def test_bytes_are_the_lengths_of_the_messages(kind, n, clients):
-    scheme = SCHEMES[kind](n, clients)
-    result = federate(parties(n, clients), scheme)
-    up, down = sizes(scheme, clients, clients, clients)
-    assert result.bytes_up.tolist() == [sum(up.values())] * clients
-    assert result.bytes_down.tolist() == [sum(down.values())] * clients
-
-
-@pytest.mark.parametrize(("send", "up"), [("means", 3582), ("centroids", 3338)])
-def test_bytes_for_the_papers_setting_are_those_of_the_documentation(send, up):
-    result = federate(parties(978, 10, samples=2), "borda", send=send)
-    assert set(result.bytes_up.tolist()) == {up}
-    assert set(result.bytes_down.tolist()) == {1858}
-
-
-def test_bytes_of_those_that_vanish_end_where_they_do():
-    scheme = Borda(7, 7)
-    lost = {0: "share", 1: "mask", 2: "unmask"}
-    result = federate(parties(7, 7), scheme, dropouts=lost, threshold=4)
-    up, down = sizes(scheme, advertised=7, shared=6, masked=5)
-    order = ("advertise", "share", "mask", "unmask")
-    for client in range(7):
-        reached = order[: order.index(lost[client])] if client in lost else order
-        assert result.bytes_up[client] == sum(up[step] for step in reached)
-        # A client is sent the request that it no longer answers.
-        asked = order[1 : 1 + len(reached)]
-        assert result.bytes_down[client] == sum(down[step] for step in asked)
-
-
-@pytest.mark.parametrize("kind", SCHEMES)
-def test_bytes_do_not_depend_on_samples_or_data(kind):
-    scheme = SCHEMES[kind](11, 4)
-    few = federate([Mallows(0.0, n=11).sample(1)] * 4, scheme)
-    many = federate([Mallows(1.0, n=11).sample(m) for m in (9, 3, 5, 9)], scheme)
-    assert few.bytes_up.tolist() == many.bytes_up.tolist()
-    assert few.bytes_down.tolist() == many.bytes_down.tolist()
-
-
-def test_in_the_clear_the_bytes_are_the_packed_message():
-    scheme = Borda(11, 4)
-    result = federate(parties(11, 4), scheme, secure=False, dropouts=[2])
-    packed = -(-scheme.message_bits // 8)
-    assert result.bytes_up.tolist() == [packed, packed, 0, packed]
-
-
-def test_seconds_are_there_for_every_stage():
-    secure = federate(parties(5, 4))
-    steps = ("advertise", "share", "mask", "unmask")
-    stages = {"decode", *steps, *(f"server {step}" for step in steps)}
-    plain = federate(parties(5, 4), secure=False)
-    assert set(secure.seconds) == set(plain.seconds) == stages
-    assert all(s >= 0 for s in [*secure.seconds.values(), *plain.seconds.values()])
+@pytest.mark.parametrize("dropouts", [{1: "confirm"}, {1: (0, "confirm")}])
+def test_clients_drop_out_of_the_confirm_step_with_identities_only(dropouts):
+    data = parties(5, 4)
+    result = federate(data, dropouts=dropouts, identities=True, rng=0)
+    assert (result.survivors, result.dropped) == ([0, 1, 2, 3], {1: "confirm"})
+    assert same(result, federate(data, rng=0))
+    for secure in (True, False):
+        with pytest.raises(ValueError, match="one of share, mask, unmask, not 'confirm'"):
+            federate(data, dropouts=dropouts, secure=secure)
+    with pytest.raises(ValueError, match="one of share, mask, confirm, unmask, not 'later'"):
+        federate(data, dropouts={1: "later"}, identities=True)
 
 
 # Few clients

@@ -1,12 +1,14 @@
 """What a party makes of what it is told: nothing that does not follow from what it saw before."""
 
-import json
-
 import pytest
 
 from fedrank import Borda, Kemeny, Study
-from fedrank.exceptions import ProtocolError
-from fedrank.protocol.record import Begin, Record
+from fedrank.exceptions import InputError, ProtocolError
+from fedrank.protocol.record import Begin, Record, opening
+from fedrank.protocol.secagg import Client
+from helpers import sessions
+from helpers.runs import begin_of
+from helpers.sessions import signed
 
 STUDY = Study(Kemeny(3, 4, window=1, rounds=2, max_samples=9), fit_phi=True)
 ORDER, OTHER = (2, 0, 1), (0, 2, 1)
@@ -107,37 +109,191 @@ def test_a_record_survives_being_written():
 
 
 @pytest.mark.parametrize(
-    "request_bytes",
+    "fields",
     [
-        b"{}",
-        b"[]",
-        b"noise",
-        b"\xff",
-        json.dumps({"stage": "refine"}).encode(),
-        json.dumps({"stage": 1, "order": [0]}).encode(),
-        json.dumps({"stage": "refine", "order": [True, False]}).encode(),
-        json.dumps({"stage": "refine", "order": ["0", "1"]}).encode(),
-        json.dumps({"stage": "refine", "order": [0.0, 1]}).encode(),
-        json.dumps({"stage": "refine", "order": 3}).encode(),
-        b"[" * 100_000,
+        {},
+        [],
+        None,
+        {"stage": "refine"},
+        {"stage": "refine", "order": [0], "more": 1},
+        {"stage": 1, "order": [0]},
+        {"stage": "refine", "order": [True, False]},
+        {"stage": "refine", "order": ["0", "1"]},
+        {"stage": "refine", "order": [0.0, 1]},
+        {"stage": "refine", "order": 3},
     ],
 )
-def test_announcements_that_cannot_be_read_are_refused(request_bytes):
-    refused("malformed", Begin.from_bytes, request_bytes, 100_000)
-
-
-def test_an_announcement_is_no_longer_than_its_items_make_it():
-    refused("malformed", Begin.from_bytes, Begin("refine", tuple(range(50))).to_bytes(), 3)
-    longest = Begin("dispersion", tuple(range(2**24 - 3, 2**24)))
-    assert Begin.from_bytes(longest.to_bytes(), 3) == longest
+def test_saved_announcements_that_cannot_be_read_are_refused(fields):
+    with pytest.raises(InputError, match="announce"):
+        Begin.from_fields(fields)
 
 
 def test_the_first_round_announces_nothing():
-    refused("malformed", Begin.from_bytes, b'{"order":[7,7],"stage":"start"}', 3)
     refused("foreign", Record().begin, STUDY, 0, Begin("start", (7, 7)))
 
 
-def test_announcements_go_both_ways():
-    for begin in (Begin(), Begin("refine", ORDER), Begin("dispersion", OTHER)):
-        assert Begin.from_bytes(begin.to_bytes(), 3) == begin
-    assert Begin().to_bytes() == b""
+# What the server's message says
+
+
+def message(study=STUDY, /, record=None, **changes):
+    """What opens the first round, or the one after those of a record."""
+    number = len(record.begins) if record else 0
+    fields = {"stage": "refine", "order": list(ORDER)} if number else {}
+    if number:
+        before = record.round(study, number - 1)
+        fields |= {"round": number, "previous": bytes.fromhex(before.digest)}
+        fields |= {"survivors": list(record.survivors)}
+    return begin_of(study, **fields | changes)
+
+
+def test_a_message_opens_the_round_that_follows_from_what_a_client_saw():
+    assert Record().take(STUDY, message()) == STUDY.round(0)
+    record = opened()
+    begin = message(record=record)
+    assert record.take(STUDY, begin) == STUDY.round(1, [ORDER], [0, 1, 2])
+    assert record.take(STUDY, begin) == STUDY.round(1, [ORDER], [0, 1, 2])  # again
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"study": bytes(32)}, "foreign"),
+        ({"round": 2}, "order"),
+        ({"stage": "margins"}, "foreign"),
+        ({"stage": "start"}, "foreign"),
+        ({"order": [0, 1]}, "foreign"),
+        ({"order": [0, 1, 1]}, "foreign"),
+        ({"order": list(range(50))}, "foreign"),  # longer than the items make it
+        ({"order": [0, 1, 2**32 - 1]}, "foreign"),
+        ({"previous": bytes(32)}, "foreign"),
+        ({"survivors": [0, 1, 3]}, "foreign"),
+        ({"survivors": [0, 1]}, "foreign"),
+        ({"survivors": []}, "foreign"),
+    ],
+)
+def test_a_message_that_does_not_follow_is_refused(change, code):
+    record = opened()
+    refused(code, record.take, STUDY, message(record=record, **change))
+    assert record.opened == 1
+    assert record.survivors == (0, 1, 2)
+    assert len(record.begins) == 1  # it changed nothing, and another order may still come
+    assert record.take(STUDY, message(record=record, order=list(OTHER))).number == 1
+
+
+def test_a_message_of_another_study_is_called_so():
+    with pytest.raises(ProtocolError, match="belongs to another study"):
+        Record().take(STUDY, message(study=bytes(32)))
+
+
+def test_a_message_is_read_as_what_the_transport_says():
+    begin = message(run=5)
+    assert opening(begin.to_bytes(2), 2, 5, 0).session() == begin.session()
+    refused("foreign", opening, begin.to_bytes(2), 2, 6, 0)
+    refused("foreign", opening, begin.to_bytes(2), 2, 5, 1)
+    refused("foreign", opening, begin.to_bytes(2), 1, 5, 0)
+    refused("malformed", opening, begin.to_bytes(2)[:-1], 2, 5, 0)
+
+
+# A survivor that missed the confirm step
+
+SIGNED = signed(Kemeny(3, 4, window=1, rounds=2, max_samples=9), fit_phi=True)
+
+
+def missed():
+    """Run a round whose confirm step client 3 misses; return its record, and all parties."""
+    session = Session(SIGNED.round(0)).until("confirm")
+    session.run("confirm", but=[3])
+    record = Record()
+    record.begin(SIGNED, 0, Begin())
+    # What it signed never arrived, or it was never asked.
+    session.clients[3] = Client.resume(SIGNED.round(0), session.before, session.identities[3])
+    return record, session
+
+
+class Session(sessions.Session):
+    """A session that keeps what client 3 knew before the confirm step."""
+
+    def until(self, name):
+        super().until(name)
+        self.before = self.clients[3].state()
+        return self
+
+
+def opening_the_next(session, survivors=(0, 1, 2, 3), confirmations=None):
+    given = session.server.confirmations if confirmations is None else confirmations
+    return begin_of(
+        SIGNED,
+        round=1,
+        stage="refine",
+        order=list(ORDER),
+        previous=bytes.fromhex(SIGNED.round(0).digest),
+        survivors=list(survivors),
+        confirmations=given,
+    )
+
+
+def test_a_survivor_that_missed_the_confirm_step_catches_up_by_the_signatures():
+    record, session = missed()
+    client = session.clients[3]
+    begin = opening_the_next(session)
+    refused("order", record.take, SIGNED, begin)
+    assert record.missed(begin)
+    before = client.state()
+    record.catch_up(begin, client)
+    assert client.state() == before  # nothing of the round before is given any more
+    assert (record.opened, record.survivors) == (1, (0, 1, 2, 3))
+    assert record.take(SIGNED, begin).number == 1
+    assert not record.missed(begin)
+
+
+def test_a_survivor_that_confirmed_and_was_not_heard_catches_up_too():
+    session = sessions.Session(SIGNED.round(0)).until("confirm")
+    session.run("confirm", but=[3])
+    record = Record()
+    record.begin(SIGNED, 0, Begin())
+    begin = opening_the_next(session)
+    record.catch_up(begin, session.clients[3])
+    assert record.take(SIGNED, begin).number == 1
+
+
+def test_without_the_threshold_of_valid_signatures_nobody_catches_up():
+    record, session = missed()
+    client, given = session.clients[3], session.server.confirmations
+    assert [who for who, _ in given] == [0, 1, 2]
+    foreign = missed()[1].server.confirmations  # of another session
+    altered = [*given[:2], (2, given[2][1][:-1] + bytes([given[2][1][-1] ^ 1]))]
+    for code, confirmations in (
+        ("few", given[:2]),
+        ("signature", foreign),
+        ("signature", [*given[:2], foreign[2]]),
+        ("signature", altered),
+        ("signature", [*given[:2], (3, given[2][1])]),  # under another name
+    ):
+        begin = opening_the_next(session, confirmations=confirmations)
+        refused(code, record.catch_up, begin, client)
+    for code, survivors in (
+        ("list", (0, 1, 2)),  # without itself
+        ("signature", (0, 1, 3)),
+        ("list", (0, 1, 2, 3, 4)),
+        ("few", (0, 3)),
+    ):
+        begin = opening_the_next(session, survivors)
+        with pytest.raises(ProtocolError) as error:
+            record.catch_up(begin, client)
+        assert error.value.code in (code, "list"), survivors
+    assert (record.opened, record.survivors) == (0, None)
+
+
+def test_without_signatures_nobody_has_missed_anything():
+    record, session = missed()
+    assert not record.missed(opening_the_next(session, confirmations=[]))
+    assert not opened().missed(message(record=opened()))
+    refused("order", record.take, SIGNED, opening_the_next(session, confirmations=[]))
+
+
+def test_a_client_that_was_not_masked_catches_up_with_nothing():
+    _, session = missed()
+    record = Record()
+    record.begin(SIGNED, 0, Begin())
+    early = sessions.Session(SIGNED.round(0)).until("mask")
+    refused("order", record.catch_up, opening_the_next(session), early.clients[3])

@@ -6,14 +6,26 @@ import signal
 import stat
 import subprocess
 import sys
+from base64 import b64decode
 
 import pytest
 
 from fedrank import Kemeny, Study, conduct, federate
 from fedrank.exceptions import ProtocolError, RunFailedError
-from fedrank.protocol.secagg import STEPS
+from fedrank.protocol.envelope import header
 from fedrank.transport import InProcess, Step
-from helpers.runs import CLIENTS, METHODS, ROSTER, STUDY, clients
+from helpers.runs import (
+    BOTH,
+    CLIENTS,
+    METHODS,
+    ROSTER,
+    SIGNED,
+    SIGNED_METHODS,
+    STUDY,
+    clients,
+    keys,
+)
+from helpers.sessions import ids, reframe
 
 
 def same(a, b):
@@ -49,28 +61,47 @@ class Mortal:
 
 @pytest.mark.parametrize("after", [True, False])
 @pytest.mark.parametrize("name", ["borda", "kemeny, phi"])
-def test_a_killed_run_goes_on_at_every_step(tmp_path, name, after):
-    study = METHODS[name]
+@pytest.mark.parametrize("methods", [METHODS, SIGNED_METHODS], ids=["unsigned", "signed"])
+def test_a_killed_run_goes_on_at_every_step(tmp_path, methods, name, after):
+    study = methods[name]
     options = {"dropouts": {1: (0, "share")}}
-    expected = conduct(study, clients(study, **options), rng=9)
-    steps = len(STEPS) * len(expected.rounds)
-    assert steps == (4 if name == "borda" else 16)
+    expected = conduct(study, clients(study, **options), rng=9, **keys(study))
+    steps = len(study.steps) * len(expected.rounds)
+    assert steps == len(study.steps) * (1 if name == "borda" else 4)
     for at in range(steps):
         save = tmp_path / f"{at}.state"
         mortal = Mortal(clients(study, **options), at, after)
         with pytest.raises(KilledError):
-            conduct(study, mortal, rng=9, run=5, save=save)
+            conduct(study, mortal, rng=9, run=5, save=save, **keys(study))
         assert stat.S_IMODE(save.stat().st_mode) == 0o600
         # The seed and the number of the run are those of the run that was killed.
-        found = conduct(study, mortal, rng=1, run=6, save=save)
+        found = conduct(study, mortal, rng=1, run=6, save=save, **keys(study))
         same(found, expected)
         again = mortal.log[at + 1]
         assert again == mortal.log[at]  # the step, and the same bytes
         assert {step.run for step, _ in mortal.log} == {5}
+        # Every round is one session, before and after.
+        rounds = {step.round: set() for step, _ in mortal.log}
+        for step, requests in mortal.log:
+            if study.signed:
+                rounds[step.round] |= {header(each).session for each in requests.values()}
+        assert all(len(sessions) == study.signed for sessions in rounds.values())
         # A server that was killed after all was done decodes what it has.
         asked = len(mortal.log)
-        same(conduct(study, mortal, save=save), expected)
+        same(conduct(study, mortal, save=save, **keys(study)), expected)
         assert len(mortal.log) == asked
+
+
+def test_a_saved_run_of_a_study_with_identities_holds_no_identity(tmp_path):
+    save = tmp_path / "run.state"
+    with pytest.raises(KilledError):
+        conduct(SIGNED, Mortal(clients(SIGNED), 2, after=True), save=save, **keys(SIGNED))
+    kept = save.read_text()
+    for identity in keys(SIGNED).values():
+        assert identity._core.line() not in kept
+    with pytest.raises(ValueError, match="identity is missing"):
+        conduct(SIGNED, clients(SIGNED), save=save)
+    assert save.read_text() == kept
 
 
 def test_a_state_of_another_study_or_version_is_refused(tmp_path):
@@ -81,7 +112,7 @@ def test_a_state_of_another_study_or_version_is_refused(tmp_path):
         conduct(other, clients(other), save=save)
     content = json.loads(save.read_text())
     for change, named in [
-        ({"format": 2}, "this version"),
+        ({"format": 1}, "this version"),
         ({"record": "{}"}, "damaged"),
         ({"running": content["running"] | {"server": "AAAA"}}, "damaged"),
         ({"rounds": [1]}, "damaged"),
@@ -97,30 +128,32 @@ def test_a_state_of_another_study_or_version_is_refused(tmp_path):
         conduct(STUDY, clients(STUDY), secure=False, save=save)
 
 
-@pytest.mark.parametrize("step", [-1, 5, True, "1", None])
-def test_a_saved_step_is_one_of_the_round(tmp_path, step):
+@pytest.mark.parametrize("study", BOTH.values(), ids=BOTH)
+@pytest.mark.parametrize("step", [-1, 6, True, "1", None])
+def test_a_saved_step_is_one_of_the_round(tmp_path, step, study):
     save = tmp_path / "run.state"
     with pytest.raises(KilledError):
-        conduct(STUDY, Mortal(clients(STUDY), 2, after=True), save=save)
+        conduct(study, Mortal(clients(study), 2, after=True), save=save, **keys(study))
     content = json.loads(save.read_text())
     content["running"]["step"] = step
     save.write_text(json.dumps(content))
     with pytest.raises(ValueError, match="damaged"):
-        conduct(STUDY, clients(STUDY), save=save)
+        conduct(study, clients(study), save=save, **keys(study))
 
 
-def test_the_survivors_that_requests_name_are_those_that_are_asked(tmp_path):
+@pytest.mark.parametrize("study", BOTH.values(), ids=BOTH)
+def test_the_survivors_that_requests_name_are_those_that_are_asked(tmp_path, study):
     """The file is not believed: what the server is about to send is looked at."""
     save = tmp_path / "run.state"
-    lost = clients(STUDY, dropouts={3: (0, "mask")})
+    lost = clients(study, dropouts={3: (0, "mask")})
     with pytest.raises(KilledError):
-        conduct(STUDY, Mortal(lost, 3, after=False), save=save)
+        conduct(study, Mortal(lost, 3, after=False), save=save, **keys(study))
     content = json.loads(save.read_text())
     assert sorted(content["running"]["requests"]) == ["0", "1", "2"]
     content["running"]["requests"]["3"] = content["running"]["requests"]["2"]
     save.write_text(json.dumps(content))
     with pytest.raises(RunFailedError, match="name other survivors"):
-        conduct(STUDY, lost, save=save)
+        conduct(study, lost, save=save, **keys(study))
 
 
 def test_one_process_at_a_time_goes_on_from_a_state(tmp_path):
@@ -147,15 +180,25 @@ def test_a_run_that_failed_is_not_gone_on_with(tmp_path):
     assert conduct(STUDY, clients(STUDY), save=str(save)).survivors == list(STUDY.roster)
 
 
-def test_two_lives_of_a_server_cannot_open_two_lists(tmp_path):
+@pytest.mark.parametrize("methods", [METHODS, SIGNED_METHODS], ids=["unsigned", "signed"])
+def test_two_lives_of_a_server_cannot_open_two_lists(tmp_path, methods):
     """A client that answered the list of survivors answers no other, whatever the server knows."""
-    study = METHODS["kemeny"]
+    study = methods["kemeny"]
     inner = clients(study)
     save = tmp_path / "run.state"
     with pytest.raises(KilledError):
-        conduct(study, Mortal(inner, 3, after=True), rng=9, save=save)
+        conduct(study, Mortal(inner, 3, after=True), rng=9, save=save, **keys(study))
+    running = json.loads(save.read_text())["running"]
+    listed = b64decode(running["requests"]["0"])
+    other = reframe(listed, ids(0, 1, 2))
+    client = inner.parties[0].client
+    answer = client.confirm if study.signed else client.unmask
+    with pytest.raises(ProtocolError) as refused:
+        answer(other)
+    assert refused.value.code == "conflict"
+    assert answer(listed)
     with pytest.raises(ProtocolError):
-        inner.parties[0].answer(Step(0, 0, "unmask"), b"another list")
+        inner.parties[0].answer(Step(0, 0, study.steps[3]), b"another list")
 
 
 SERVER = """
@@ -206,7 +249,7 @@ def test_a_server_that_is_killed_goes_on_with_agents_as_processes(tmp_path, kill
             (folder / "votes.csv").write_text("\n".join(rows) + "\n")
             (folder / "agent.toml").write_text(
                 f'name = "{name}"\nrankings = "votes.csv"\nsocket = "a.sock"\nseed = 3\n'
-                f'[policy]\nstudies = ["{study.digest}"]\n'
+                f'[policy]\nstudies = ["{study.digest}"]\nallow_unsigned = true\n'
             )
             command = [sys.executable, "-c", "from fedrank.cli import main; main()"]
             run = [*command, "agent", "run", "--config", folder / "agent.toml"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from fedrank import Borda, Kemeny, Lehmer, Study
 from fedrank._json import canonical
 from fedrank.schemes import Dispersion, Refine
+from helpers import wire
 
 SCHEME = Borda(n=3, clients=4)
 NAMES = ["ann", "bob", "cy", "dee"]
@@ -314,25 +315,14 @@ def test_every_part_of_a_run_changes_the_digest_of_a_round():
     assert agreed.round(1, [ORDER], [0, 1, 2]) == rounds[1]
 
 
-def tagged(label, *parts):
-    """Compute the tagged hash of docs/protocol.md."""
-    parts = (b"fedrank secagg 1 ", label, *parts)
-    text = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
-    return hashlib.sha256(text).digest()
-
-
-def words(numbers, size):
-    return b"".join(number.to_bytes(size, "little") for number in numbers)
-
-
 def test_the_digest_of_a_round_is_the_tagged_hash_of_its_parts():
     agreed = Study(Kemeny(3, 4, window=1, rounds=2, max_samples=99))
     own = bytes.fromhex(agreed.digest)
-    nobody = tagged(b"survivors", b"")
-    first = tagged(b"round", own, words([0], 4), b"start", b"", bytes(32), nobody)
+    first = wire.round_digest(own, 0, "start", [], bytes(32), [])
     assert agreed.round(0).digest == first.hex()
-    survivors = tagged(b"survivors", words([0, 2, 3], 2))
-    second = tagged(b"round", own, words([1], 4), b"refine", words(ORDER, 4), first, survivors)
+    assert agreed.round(0).previous == bytes(32).hex()
+    second = wire.round_digest(own, 1, "refine", ORDER, first, [0, 2, 3])
+    assert agreed.round(1, [ORDER], [0, 2, 3]).previous == first.hex()
     assert agreed.round(1, [ORDER], [0, 2, 3]).digest == second.hex()
 
 

@@ -47,8 +47,8 @@ def test_an_unsigned_study_says_what_it_lacks():
 @pytest.mark.parametrize(
     ("threshold", "alone", "honest"),
     [
-        (3, "even with the help of up to 1 client", "at least 2 honest survivors"),
-        (4, "even with the help of up to 3 clients", "input is not hidden"),
+        (3, "even with the help of up to 1 client", "at least 2 honest ones"),
+        (4, "even with the help of up to 3 clients", "one honest input, which is then not hidden"),
     ],
 )
 def test_the_threshold_says_who_may_collude_and_what_then_hides(threshold, alone, honest):
@@ -61,7 +61,7 @@ def test_the_threshold_says_who_may_collude_and_what_then_hides(threshold, alone
 def test_just_more_than_half_bears_nobody():
     study = Study(Borda(3, 3), "abc", with_identities(NAMES[:3]), 2, PARTIES[5])
     assert (colluders_of(study), honest_of(study)) == (0, 2)
-    _, hostile, _ = parts(study)["threshold"]
+    _, hostile = parts(study)["threshold"]
     assert hostile.endswith("if no client helps it; with the help of one it may read inputs")
 
 

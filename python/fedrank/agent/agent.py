@@ -1,28 +1,25 @@
 """What an agent answers, and what it refuses."""
 
 import hashlib
-import json
-import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fedrank import _core, data
-from fedrank._random import round_rng, seed_bytes
-from fedrank.agent.policy import NOT_ALLOWED, Config, as_toml
-from fedrank.agent.store import NEW_STUDY, Store
-from fedrank.exceptions import Code, InputError, ProtocolError, RefusalError
-from fedrank.protocol.record import Begin, Record
-from fedrank.protocol.secagg import STEPS, Client
-from fedrank.protocol.study import Round, Study
-from fedrank.rankings.complete import Rankings
-from fedrank.rankings.partial import AnyRankings, PartialRankings
+from fedrank import _core
+from fedrank._core import SecaggBegin
+from fedrank.agent.ledger import CONFIRM, CONFIRMED, MASK, UNMASK, Ledger, sha256
+from fedrank.agent.policy import NOT_ALLOWED, Config
+from fedrank.agent.snapshot import encode, kept_snapshot
+from fedrank.agent.store import Session, Store
+from fedrank.exceptions import Code, ProtocolError, RefusalError
+from fedrank.protocol.envelope import Envelopes, check_session, envelopes
+from fedrank.protocol.identity import Identity
+from fedrank.protocol.record import Begin, Record, opening
+from fedrank.protocol.secagg import Client
+from fedrank.protocol.study import Study
 from fedrank.transport.base import Step
 
-SNAPSHOT_FORMAT = 3
-NOT_READ = "the file cannot be read, or does not suit the study: a preview shows why"
-BEGUN_SESSIONS = 16  # sessions without a masked input that are kept, beside runs_per_day
+IS_CLOSED = "its owner has closed the study for ever"
 
 
 class Agent:
@@ -39,30 +36,38 @@ class Agent:
     Raises
     ------
     ValueError
-        If another agent holds the store.
+        If there is no store, it is another identity's, or another agent holds it.
 
     Examples
     --------
     >>> import tempfile
     >>> from pathlib import Path
+    >>> import fedrank as fr
     >>> from fedrank import Borda
     >>> from fedrank.agent import Policy
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "votes.csv").write_text("ann,bob\n" + "0,1\n" * 12)
     >>> study = Study(Borda(n=2, clients=3), ["ann", "bob"], ["north", "east", "west"])
-    >>> policy = Policy((study.digest,))
+    >>> policy = Policy((study.digest,), allow_unsigned=True)
     >>> config = Config("east", folder / "votes.csv", folder / "s", folder / "a.sock", policy)
     >>> agent = Agent(config)
-    >>> first = Step(run=7, round=0, name="advertise")
-    >>> keys = agent.answer(study.to_json(), first, b"")
-    >>> len(keys), agent.answer(study.to_json(), first, b"") == keys
-    (104, True)
+    >>> class Others:
+    ...     def exchange(self, step, requests):
+    ...         keys = agent.answer(study.to_json(), step, requests[1])
+    ...         print(len(keys), agent.answer(study.to_json(), step, requests[1]) == keys)
+    ...         return {1: keys}
+    >>> try:
+    ...     fr.conduct(study, Others())
+    ... except ProtocolError:
+    ...     print("alone")
+    104 True
+    alone
     >>> agent.close()
     """
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self.store = Store(config.folder)
+        self.store = Store(config.folder, config.public)
         self.store.take()
         self.store.prune()
 
@@ -83,96 +88,181 @@ class Agent:
         step : Step
             Which run, round and step. Each round of a run is a session with keys of its own.
         request : bytes
-            What the server sent: at the first step of a later round the announced order.
+            What the server sent, in an envelope if the study names identities; so is the reply.
 
         Raises
         ------
         RefusalError
             With a code that may leave, and a detail that may not.
         """
+        self.store.check_place()
         self.store.prune()
         agreed = self.check(study)
-        if step.name not in STEPS:
+        if step.name not in agreed.steps:
             raise RefusalError(Code.PROTOCOL, f"there is no step {step.name!r}")
         try:
-            return self.take_step(agreed, step, request)
+            reply = self.take_step(agreed, step, request)
         except ProtocolError as error:
             raise RefusalError(Code.PROTOCOL, str(error)) from error
+        self.store.check_place()  # what was saved must be where the next answer looks
+        return reply
 
     def check(self, text: str) -> Study:
-        """Read a study, and refuse what the policy does not allow.
+        """Read a study, and refuse what is not allowed.
 
         The text is hashed before it is parsed, so that a study that is not allowed costs nothing.
         """
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        if digest not in self.config.policy.studies:
+        if digest not in self.config.policy.studies and not self.store.allows(digest):
             raise RefusalError(Code.REFUSED, f"study {digest}: {NOT_ALLOWED}")
         try:
             study = Study.from_json(text)
         except ValueError as error:
             raise RefusalError(Code.REFUSED, str(error)) from error
-        objection = self.config.objection(study)
-        if objection is not None:
-            raise RefusalError(Code.REFUSED, f"study {study.digest}: {objection}")
+        problem = objection(self.config, self.store, study)
+        if problem is not None:
+            raise RefusalError(Code.REFUSED, f"study {study.digest}: {problem}")
         return study
 
     def take_step(self, study: Study, step: Step, request: bytes) -> bytes:
         """Go on from what is saved, and save what is new before the reply is known."""
-        run, session = run_name(study, step.run), session_name(study, step)
-        record = self.store.record(run) or begun(study)
-        if step.name == "advertise":
-            begin = Begin.from_bytes(request, study.method.n)
-            round = record.begin(study, step.round, begin)
-        else:
-            round = record.round(study, step.round)
-        client = self.resume(study, round, run, session, step)
+        me = self.config.me(study)
+        assert me is not None  # checked with the study
+        identity = self.config.identity if study.signed else None
+        asked = Asked(
+            study=study,
+            step=step,
+            request=request,
+            me=me,
+            identity=identity,
+            envelopes=envelopes(study, me, identity),
+            ledger=self.store.ledger(),
+            session=self.store.session(study.digest, step.run, step.round) or Session(),
+            record=self.store.record(study.digest, step.run) or begun(study),
+        )
+        client = self.begin(asked) if step.name == "advertise" else self.go_on(asked)
         if step.name == "advertise":
             reply = client.advertise()
         elif step.name == "share":
-            reply = client.share(request)
+            reply = client.share(asked.request)
         elif step.name == "mask":
-            self.check_runs(run)
-            message = encode(
-                self.config, study, round, kept_snapshot(self.config, self.store, study)
-            )
-            reply = client.mask(request, message)
-            self.store.enter(run, session, study.digest, step.run, step.round)
+            reply = self.mask(client, asked)
+        elif step.name == CONFIRM:
+            reply = self.open(client, asked, client.confirm)
+        elif study.signed:
+            reply = self.unmask(client, asked)
         else:
-            survivors = _core.survivors_of(request)
-            self.check_survivors(survivors)
-            record.open(step.round, survivors)
-            reply = client.unmask(request)
+            reply = self.open(client, asked, client.unmask)
         # Only runs that are in the ledger leave a record: others could fill the disk.
-        if step.round > 0 or step.name in ("mask", "unmask"):
-            self.store.save_record(run, record)
-        self.store.save_state(session, client.state())
+        if step.round > 0 or step.name in (MASK, CONFIRM, UNMASK):
+            self.store.save_record(study.digest, step.run, asked.record)
+        asked.session.requests.setdefault(step.name, sha256(asked.request))
+        asked.session.state = client.state()
+        self.store.save_session(study.digest, step.run, step.round, asked.session)
+        if asked.envelopes is None:
+            return reply
+        digest = bytes.fromhex(client.round.digest)
+        return asked.envelopes.seal(reply, step.name, digest, client.session)
+
+    def begin(self, asked: "Asked") -> Client:
+        """Make the client of a session, with new keys unless it has begun."""
+        study, step = asked.study, asked.step
+        header = None
+        if asked.envelopes is not None:
+            header, asked.request = asked.envelopes.open_begin(asked.request)
+        begin = opening(asked.request, asked.me, step.run, step.round)
+        if header is not None:
+            check_session(header, begin.round_digest(), begin.session())
+        if asked.record.missed(begin):
+            self.catch_up(asked, begin)
+        round = asked.record.take(study, begin)
+        asked.ledger.check_digest(study.digest, step.round, round.digest)
+        asked.check_request()
+        if asked.session.state:
+            client = Client.resume(round, asked.session.state, asked.identity)
+            if client.session != begin.session():
+                raise ProtocolError(f"{asked.where} has begun as another session", "conflict")
+            return client
+        asked.check_not_over()
+        # What the step of the masked input will need is checked here, before anything is given.
+        self.check_runs(asked)
+        snapshot, _ = kept_snapshot(self.config, self.store, study)
+        encode(self.config, study, round, snapshot)
+        self.store.make_room(study.digest, asked.ledger)
+        return Client(round, asked.me, begin.session(), asked.identity)
+
+    def catch_up(self, asked: "Asked", begin: SecaggBegin) -> None:
+        """Enter that the round before was opened, as the other survivors' signatures show."""
+        number = asked.step.round - 1
+        before = self.store.session(asked.study.digest, asked.step.run, number)
+        if before is None:
+            raise ProtocolError(f"{asked.where} follows one that this client has not", "order")
+        round = asked.record.round(asked.study, number)
+        asked.record.catch_up(begin, Client.resume(round, before.state, asked.identity))
+        self.check_survivors(begin.survivors)
+        survivors = tuple(begin.survivors)
+        asked.ledger.check_opening(asked.study.digest, number, round.digest, survivors)
+        asked.enter(CONFIRMED, round=number, digest=round.digest, survivors=survivors)
+
+    def go_on(self, asked: "Asked") -> Client:
+        """Take up the client of a session that has begun."""
+        round = asked.record.round(asked.study, asked.step.round)
+        if not asked.session.state:
+            asked.check_not_over()
+            raise RefusalError(
+                Code.PROTOCOL, f"{asked.where} has not begun here, or its keys were deleted"
+            )
+        client = Client.resume(round, asked.session.state, asked.identity)
+        if asked.envelopes is not None:
+            place = asked.step.name, bytes.fromhex(round.digest), client.session
+            asked.request = asked.envelopes.open(asked.request, *place)
+        asked.check_request()
+        return client
+
+    def mask(self, client: Client, asked: "Asked") -> bytes:
+        """Give the masked input, once it is in the ledger."""
+        self.check_runs(asked)
+        snapshot, rankings = kept_snapshot(self.config, self.store, asked.study)
+        message = encode(self.config, asked.study, client.round, snapshot)
+        reply = client.mask(asked.request, message)
+        requests = asked.session.requests | {MASK: sha256(asked.request)}
+        asked.enter(MASK, requests=requests, rankings=rankings)
         return reply
 
-    def resume(self, study: Study, round: Round, run: str, session: str, step: Step) -> Client:
-        """Make the client of a session: with new keys at the first step only."""
-        saved = self.store.state(session)
-        if saved is not None:
-            return Client.resume(round, saved)
-        # New keys would give a second masked input, which no ledger counts.
-        if self.store.entered(session):
-            raise RefusalError(Code.PROTOCOL, f"session {session}: this run is over")
-        if step.name != "advertise":
-            raise RefusalError(
-                Code.PROTOCOL, f"session {session} has not begun, or its state was deleted"
-            )
-        # What the step of the masked input will need is checked here, before anything is given.
-        self.check_runs(run)
-        encode(self.config, study, round, kept_snapshot(self.config, self.store, study))
-        self.store.make_room(BEGUN_SESSIONS + self.config.policy.runs_per_day)
-        me = self.config.me(study)
-        assert me is not None  # checked with the study
-        return Client(round, me)
+    def open(self, client: Client, asked: "Asked", give: Callable[[bytes], bytes]) -> bytes:
+        """Help to open a sum, once it is in the ledger: one list per study and round, for ever."""
+        survivors = _core.survivors_of(asked.request)
+        self.check_survivors(survivors)
+        self.check_list(asked, client, tuple(survivors))
+        asked.record.open(asked.step.round, survivors)
+        reply = give(asked.request)
+        self.enter_list(asked, client, tuple(survivors))
+        return reply
 
-    def check_runs(self, run: str) -> None:
+    def unmask(self, client: Client, asked: "Asked") -> bytes:
+        """Give shares of masks for the list that this client and others have confirmed."""
+        survivors = asked.record.survivors or ()
+        self.check_list(asked, client, survivors)
+        reply = client.unmask(asked.request)
+        self.enter_list(asked, client, survivors)
+        return reply
+
+    def check_list(self, asked: "Asked", client: Client, survivors: tuple[int, ...]) -> None:
+        """Refuse a second list of survivors for a round, over all runs."""
+        digest, round = asked.study.digest, client.round
+        asked.ledger.check_opening(digest, round.number, round.digest, survivors)
+
+    def enter_list(self, asked: "Asked", client: Client, survivors: tuple[int, ...]) -> None:
+        """Enter the list of survivors of a round."""
+        requests = {asked.step.name: sha256(asked.request)}
+        digest = client.round.digest
+        asked.enter(asked.step.name, requests=requests, digest=digest, survivors=survivors)
+
+    def check_runs(self, asked: "Asked") -> None:
         """Refuse more runs than agreed to; a run does not count against itself."""
         most = self.config.policy.runs_per_day
-        if self.store.runs_today(but=run) >= most:
-            raise RefusalError(Code.REFUSED, f"there were runs_per_day = {most} runs in 24 hours")
+        if asked.ledger.runs_today(asked.study.digest, but=asked.step.run) >= most:
+            raise RefusalError(Code.REFUSED, too_many(most))
 
     def check_survivors(self, survivors: list[int]) -> None:
         """Refuse to open a sum over few clients."""
@@ -183,14 +273,59 @@ class Agent:
             )
 
 
-def run_name(study: Study, run: int) -> str:
-    """Name a run, in letters that a file's name may have."""
-    return hashlib.sha256(f"{study.digest} {run}".encode()).hexdigest()
+@dataclass
+class Asked:
+    """What is asked in one step, and what is known about it.
+
+    The request is what the server sent; once it is out of its envelope, the message in it.
+    """
+
+    study: Study
+    step: Step
+    request: bytes
+    me: int
+    identity: Identity | None
+    envelopes: Envelopes | None
+    ledger: Ledger
+    session: Session
+    record: Record
+
+    @property
+    def where(self) -> str:
+        """The session, in words."""
+        return f"round {self.step.round} of run {self.step.run}"
+
+    def check_request(self) -> None:
+        """Refuse to go on where session and ledger do not tell of the same answers."""
+        where = self.study.digest, self.step.run, self.step.round
+        self.ledger.check_session(*where, self.session.requests)
+        if self.step.name not in self.session.requests:
+            self.ledger.check_request(*where, self.step.name, self.request)
+
+    def check_not_over(self) -> None:
+        """Refuse a session whose keys were deleted after its masked input was given.
+
+        New keys would give a second masked input, which no ledger counts.
+        """
+        if self.ledger.entered(self.study.digest, self.step.run, self.step.round):
+            raise RefusalError(Code.PROTOCOL, f"{self.where} is over")
+
+    def enter(self, step: str, **fields: Any) -> None:
+        """Enter what is about to be given into the ledger."""
+        where = {"run": self.step.run, "round": self.step.round}
+        self.ledger.enter(self.study.digest, step, **(where | fields))
 
 
-def session_name(study: Study, step: Step) -> str:
-    """Name a session: one round of one run."""
-    return hashlib.sha256(f"{study.digest} {step.run} {step.round}".encode()).hexdigest()
+def objection(config: Config, store: Store, study: Study, *, allowed: bool = False) -> str | None:
+    """Say why a study is not answered, if it is not, or why not if it were ``allowed``."""
+    if store.ledger().closed(study.digest):
+        return IS_CLOSED
+    return config.objection(study, allowed or store.allows(study.digest))
+
+
+def too_many(runs: int) -> str:
+    """Say that the policy allows no further run."""
+    return f"there were runs_per_day = {runs} runs of the study in 24 hours"
 
 
 def begun(study: Study) -> Record:
@@ -198,173 +333,3 @@ def begun(study: Study) -> Record:
     record = Record()
     record.begin(study, 0, Begin())
     return record
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """What a study was first answered from: the rankings, and the seed of their local ties.
-
-    All rounds of all runs of the study are answered from it. If the file were read again, then two
-    sums would differ by what changed in it meanwhile; with other ties they would tell what is tied.
-    """
-
-    rankings: AnyRankings
-    seed: bytes
-    source: str  # what was read, in one line
-    origin: str | None  # the file, and how it was read; None if that was not kept
-
-    def to_bytes(self) -> bytes:
-        """Write a line of JSON, and the positions."""
-        m, n = self.rankings.ranks.shape
-        head = {
-            "format": SNAPSHOT_FORMAT,
-            "rankings": m,
-            "items": n,
-            "partial": isinstance(self.rankings, PartialRankings),
-            "seed": self.seed.hex(),
-            "source": self.source,
-            "origin": self.origin,
-        }
-        positions = self.rankings.ranks.astype("<i4").tobytes()
-        return json.dumps(head).encode() + b"\n" + positions
-
-    @classmethod
-    def from_bytes(cls, content: bytes) -> "Snapshot":
-        """Read what `to_bytes` wrote; the first format has complete rankings only."""
-        line, _, positions = content.partition(b"\n")
-        head = json.loads(line)
-        if head["format"] == 1:
-            added = {"partial": False, "source": "source not kept", "origin": None}
-            head |= {"format": SNAPSHOT_FORMAT} | added
-        if head["format"] != SNAPSHOT_FORMAT:
-            raise ValueError("the rankings were kept by another version of fedrank")
-        ranks = np.frombuffer(positions, dtype="<i4").reshape(head["rankings"], head["items"])
-        kind = PartialRankings if head["partial"] else Rankings
-        seed = bytes.fromhex(head["seed"])
-        return cls(kind(ranks), seed, str(head["source"]), head["origin"])
-
-
-def kept_snapshot(config: Config, store: Store, study: Study) -> Snapshot:
-    """Read the rankings the first time, and keep them for the study."""
-    kept = store.snapshot(study.digest)
-    if kept is None:
-        if store.masked(study.digest):
-            problem = "the rankings that it was answered from are gone"
-            raise RefusalError(Code.REFUSED, f"study {study.digest}: {problem}; {NEW_STUDY}")
-        read = new_snapshot(config, study)
-        encode(config, study, study.round(0), read)  # what does not suit may be corrected
-        kept = store.keep_snapshot(study.digest, read.to_bytes())
-    try:
-        snapshot = Snapshot.from_bytes(kept)
-    except (ValueError, KeyError, TypeError) as error:
-        what = "the rankings kept for the study"
-        problem = f"{what} are damaged ({type(error).__name__}: {error})"
-        raise RefusalError(
-            Code.DATA,
-            f"{problem}; restore them from a backup, or {NEW_STUDY}",
-            logged=f"{what} are damaged",
-        ) from error
-    check_origin(config, store, study, snapshot)
-    check_samples(config, len(snapshot.rankings))
-    return snapshot
-
-
-def new_snapshot(config: Config, study: Study) -> Snapshot:
-    """Read the rankings as they are now."""
-    rankings = read_rankings(config, study)
-    check_samples(config, len(rankings))  # more may come, so nothing is kept yet
-    seed = secrets.token_bytes(32) if config.seed is None else seed_bytes(config.seed)
-    return Snapshot(rankings, seed, str(rankings.source), origin_of(config))
-
-
-def origin_of(config: Config) -> str:
-    """Write the file of rankings and how it is read, as the configuration has them.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from fedrank.agent import Policy
-    >>> places = Path("/data/votes.csv"), Path("s"), Path("a.sock")
-    >>> print(origin_of(Config("east", *places, Policy(()), reading={"layout": "ranks"})))
-    rankings = "/data/votes.csv", [reading] layout = "ranks"
-    """
-    options = {name: config.reading[name] for name in sorted(config.reading)}
-    file = as_toml({"rankings": str(config.rankings.absolute())})
-    return f"{file}, [reading] {as_toml(options) or 'without options'}"
-
-
-def check_origin(config: Config, store: Store, study: Study, snapshot: Snapshot) -> None:
-    """Refuse to answer from rankings that were read with another configuration."""
-    now = origin_of(config)
-    if snapshot.origin in (None, now):  # the first format does not say
-        return
-    remedy = "forget what was kept, so that the file is read again"
-    if store.masked(study.digest):
-        remedy = NEW_STUDY
-    raise RefusalError(
-        Code.DATA,
-        f"the rankings kept for the study were read with {snapshot.origin}, but the configuration "
-        f"now says {now}; change it back, or {remedy}",
-        logged="the rankings kept for the study were read with another configuration",
-    )
-
-
-def encode(config: Config, study: Study, round: Round, snapshot: Snapshot) -> NDArray[np.uint64]:
-    """Encode the rankings for a round: the same message, however often it is asked for.
-
-    With a seed, local ties are broken as the in-process transport does for this client.
-    """
-    me = config.me(study)
-    if me is None:
-        raise RefusalError(
-            Code.REFUSED,
-            f"{config.name} is not in the roster, so it has no message: every client rounds by its "
-            "place there",
-        )
-    rng = round_rng(snapshot.seed, round.number, 0, me)
-    try:
-        return round.scheme.encode(snapshot.rankings, client=me, rng=rng)
-    except ValueError as error:
-        raise RefusalError(Code.DATA, str(error)) from error
-
-
-def check_samples(config: Config, samples: int) -> None:
-    """Refuse to answer with few rankings."""
-    least = config.policy.min_samples
-    if samples < least:
-        raise RefusalError(Code.REFUSED, f"{samples} rankings are fewer than min_samples = {least}")
-
-
-def read_rankings(config: Config, study: Study) -> AnyRankings:
-    """Read the rankings, with the items in the study's order."""
-    try:
-        rankings: AnyRankings = data.read(config.rankings, rng=config.seed, **config.reading)
-        check_complete(config, study, rankings)
-        if study.items is not None:
-            return rankings.align(study.items)
-        if [str(label) for label in rankings.items] != [str(i) for i in range(rankings.n)]:
-            raise InputError(
-                "the rankings have labels, but the study has none",
-                remedy="agree on a study with the labels of all items",
-            )
-        return rankings
-    except InputError as error:
-        error.at(config.rankings, error.line)
-        first, *more = error.lines(error.remedy, as_toml)
-        if error.choices:
-            more.append("Write it under [reading] in the configuration.")
-        raise RefusalError(Code.DATA, first, more, f"{error.place}: {NOT_READ}") from error
-    except (ValueError, OSError) as error:
-        logged = f"{config.rankings}: {NOT_READ}"
-        raise RefusalError(Code.DATA, f"{config.rankings}: {error}", logged=logged) from error
-
-
-def check_complete(config: Config, study: Study, rankings: AnyRankings) -> None:
-    """Refuse ties and gaps for a study that takes complete rankings only."""
-    takes_partial = getattr(study.method, "partial", False) and not study.fit_phi
-    if isinstance(rankings, PartialRankings) and not takes_partial:
-        raise InputError(
-            "the rankings have ties or gaps, and the study takes complete rankings only",
-            file=config.rankings,
-            choices=[("order ties and gaps at random", {**config.reading, "complete": True})],
-        )

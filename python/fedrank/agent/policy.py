@@ -1,16 +1,19 @@
 """The agent's configuration: whose rankings, where, and what may be done with them."""
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fedrank._validation import whole
+from fedrank._validation import as_bool, whole
 from fedrank.data import check_reading
 from fedrank.exceptions import InputError
+from fedrank.protocol.identity import Identity
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
 
@@ -25,7 +28,10 @@ class Policy:
     Parameters
     ----------
     studies : tuple of str
-        Digests of the studies that may be answered.
+        Digests of the studies that may be answered, beside those that the store allows.
+    allow_unsigned : bool
+        Whether studies without identities may be answered. In one, whoever drives the server can
+        play all other clients, and read this one's message.
     min_clients : int
         Fewest clients that a study may have.
     min_threshold : int
@@ -35,20 +41,21 @@ class Policy:
     min_samples : int
         Fewest rankings that are enough to answer with.
     runs_per_day : int
-        Most runs, over all studies, in any 24 hours. A run counts once its masked input is
-        made, even if it comes to nothing.
+        Most runs of each study in any 24 hours. A run counts once its masked input is made,
+        unless its sum is opened: no second sum over other clients can be, whatever the runs.
 
     Examples
     --------
     >>> from fedrank import Borda
     >>> study = Study(Borda(n=3, clients=4))
-    >>> Policy((study.digest,)).objection(study) is None
+    >>> Policy((study.digest,), allow_unsigned=True).objection(study) is None
     True
     >>> Policy(("0" * 64,)).objection(study)
     'the study is not among those allowed'
     """
 
-    studies: tuple[str, ...]
+    studies: tuple[str, ...] = ()
+    allow_unsigned: bool = False
     min_clients: int = MIN_SURVIVORS
     min_threshold: int = 2
     min_survivors: int = MIN_SURVIVORS
@@ -70,14 +77,20 @@ class Policy:
                     value=digest,
                 )
         object.__setattr__(self, "studies", tuple(self.studies))
+        as_bool("allow_unsigned", self.allow_unsigned)
         for limit in ("min_clients", "min_threshold", "min_survivors", "min_samples"):
             whole(limit, getattr(self, limit))
         whole("runs_per_day", self.runs_per_day, least=0)
 
-    def objection(self, study: Study) -> str | None:
-        """Say what in a study is not agreed to, if anything."""
-        if study.digest not in self.studies:
+    def objection(self, study: Study, allowed: bool = False) -> str | None:
+        """Say what in a study is not agreed to, if anything; ``allowed`` if the store allows it."""
+        if not allowed and study.digest not in self.studies:
             return NOT_ALLOWED
+        if not study.signed and not self.allow_unsigned:
+            return (
+                "the study names no identities, so its clients may all be one; such studies are "
+                "refused unless allow_unsigned = true"
+            )
         clients = len(study.roster)
         if clients < self.min_clients:
             return f"{clients} clients are fewer than min_clients = {self.min_clients}"
@@ -93,7 +106,7 @@ class Config:
     Parameters
     ----------
     name : str
-        This client's name in the rosters.
+        This client's name in rosters without identities.
     rankings : pathlib.Path
         The file of rankings, which `fedrank.data.read` reads.
     folder : pathlib.Path
@@ -104,6 +117,8 @@ class Config:
         What it answers.
     reading : dict of str to object
         Options of `fedrank.data.read`, where the file alone does not show how it is to be read.
+    key : pathlib.Path, optional
+        The private key of the identity that the rosters name. The folder is this identity's.
     seed : int, optional
         Breaks local ties as `fedrank.federate` does with ``rng=seed``; by default they are
         broken at random, differently in every run. No secret comes from it.
@@ -119,6 +134,7 @@ class Config:
     folder: Path
     socket: Path
     policy: Policy = field(repr=False)
+    key: Path | None = None
     seed: int | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
 
@@ -133,16 +149,44 @@ class Config:
         if self.seed is not None:
             whole("seed", self.seed, least=0)
 
-    def objection(self, study: Study) -> str | None:
-        """Say why a study is not answered, if it is not."""
-        objection = self.policy.objection(study)
+    @cached_property
+    def identity(self) -> Identity | None:
+        """The identity of the key, if one is named."""
+        return None if self.key is None else Identity.load(self.key)
+
+    @property
+    def public(self) -> str | None:
+        """The public line of the identity, if there is one."""
+        return None if self.identity is None else self.identity.public
+
+    def objection(self, study: Study, allowed: bool = False) -> str | None:
+        """Say why a study is not answered, if it is not; ``allowed`` if the store allows it."""
+        objection = self.policy.objection(study, allowed)
         if objection is None and self.me(study) is None:
-            return f"{self.name} is not in the roster"
+            return self.absence(study)
         return objection
 
     def me(self, study: Study) -> int | None:
-        """Find this client's number in a study."""
-        return study.roster.index(self.name) if self.name in study.roster else None
+        """Find this client's number in a study: by its identity, by its name where there is none.
+
+        Examples
+        --------
+        >>> from fedrank import Borda
+        >>> config = Config("b", Path("votes.csv"), Path("state"), Path("agent.sock"), Policy())
+        >>> config.me(Study(Borda(n=2, clients=3), roster=["a", "b", "c"]))
+        1
+        """
+        if study.identities is None:
+            return study.roster.index(self.name) if self.name in study.roster else None
+        return study.identities.index(self.public) if self.public in study.identities else None
+
+    def absence(self, study: Study) -> str:
+        """Say that this client is not in a study."""
+        if not study.signed:
+            return f"{self.name} is not in the roster"
+        if self.identity is None:
+            return "the study names identities, and the configuration names no key"
+        return f"the identity {self.identity.fingerprint} is not in the roster"
 
 
 def read_config(path: Path) -> Config:
@@ -151,7 +195,8 @@ def read_config(path: Path) -> Config:
     Parameters
     ----------
     path : pathlib.Path
-        The file. ``name`` and ``rankings`` must be in it, and ``studies`` under ``[policy]``.
+        The file. ``name`` and ``rankings`` must be in it, and the table ``[policy]``. If it names
+        a ``key``, then ``folder`` is by default the one of its identity, wherever the file is.
         ``[reading]`` may have the options of `fedrank.data.read`.
 
     Raises
@@ -177,7 +222,7 @@ def read_config(path: Path) -> Config:
         if not isinstance(policy, dict):
             raise InputError(
                 "the table [policy] is missing",
-                remedy='add it, with the digests of the allowed studies: studies = ["…"]',
+                remedy='add it; the digests of allowed studies may be in it: studies = ["…"]',
             )
         reading = found.pop("reading", {})
         if not isinstance(reading, dict):
@@ -188,18 +233,37 @@ def read_config(path: Path) -> Config:
             )
         if isinstance(reading.get("genes"), str):
             reading["genes"] = str(path.parent / Path(reading["genes"]).expanduser())
-        check_names("the table [policy]", policy, Policy, {"studies"})
+        check_names("the table [policy]", policy, Policy, set())
         check_names("the file", found, Config, {"name", "rankings"})
+        own_folder = "key" in found and "folder" not in found
         found = {"folder": "state", "socket": "agent.sock"} | found
-        for name in ("rankings", "folder", "socket"):
+        for name in ("rankings", "folder", "socket", "key"):
+            if name not in found:
+                continue
             if not isinstance(found[name], str):
                 raise InputError(
                     f"must be a path, not {found[name]!r}", parameter=name, value=found[name]
                 )
             found[name] = path.parent / Path(found[name]).expanduser()
-        return Config(policy=Policy(**policy), reading=reading, **found)
+        config = Config(policy=Policy(**policy), reading=reading, **found)
+        if own_folder and config.identity is not None:
+            return replace(config, folder=identity_folder(config.identity.fingerprint))
+        return config
     except InputError as error:
         raise error.at(path) from None
+
+
+def identity_folder(fingerprint: str) -> Path:
+    """Return the folder of an identity's store: found by its key, from wherever it is used.
+
+    Examples
+    --------
+    >>> identity_folder("3f2a-0000-0000-0000").parts[-2:]
+    ('fedrank', '3f2a-0000-0000-0000')
+    """
+    named = Path(os.environ.get("XDG_STATE_HOME", ""))  # ignored unless absolute, by its standard
+    state = named if named.is_absolute() else Path.home() / ".local" / "state"
+    return state / "fedrank" / fingerprint
 
 
 def check_names(what: str, given: dict[str, Any], kind: type, needed: set[str]) -> None:

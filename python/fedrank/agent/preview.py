@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank import _core
-from fedrank.agent.agent import encode, kept_snapshot, new_snapshot
+from fedrank.agent.agent import objection, too_many
 from fedrank.agent.policy import Config
+from fedrank.agent.snapshot import Snapshot, encode, file_hash, kept_snapshot, new_snapshot
 from fedrank.agent.store import Store
+from fedrank.protocol.envelope import OVERHEAD
 from fedrank.protocol.methods import DISPERSION, REFINE, Kemeny
-from fedrank.protocol.secagg import STEPS
 from fedrank.protocol.study import Round, Study
-from fedrank.schemes import Refine, Segment
+from fedrank.schemes import Dispersion, Refine, Segment
 from fedrank.schemes.refine import AUTO
 
 MAX_PAIRS = 1 << 30  # about which a message is never longer: the core's limit
@@ -35,9 +36,15 @@ class Preview:
         Of how many rankings it is.
     source : str
         What was read from the file, in one line.
+    ranked : list
+        The labels of all items, best first, as this client's message alone ranks them: items that
+        it cannot tell apart in the study's order.
     kept_since : float or None
         When the rankings were read, in seconds since 1970: later changes of the file do not matter.
         None if they are not kept, since the policy would not allow the study.
+    changed : bool
+        Whether the file of rankings is another one now, or gone: the study is answered from what
+        was kept all the same.
     segments : list of (Segment, numpy.ndarray of uint64)
         The same, segment by segment.
     rounds : list of (str, int, dict of str to int)
@@ -52,7 +59,9 @@ class Preview:
     message: NDArray[np.uint64]
     rankings: int
     source: str
+    ranked: list[str | int]
     kept_since: float | None
+    changed: bool
     segments: list[tuple[Segment, NDArray[np.uint64]]]
     rounds: list[tuple[str, int, dict[str, int]]]
 
@@ -85,19 +94,19 @@ def preview(config: Config, study: Study) -> Preview:
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "votes.csv").write_text("ann,bob\n" + "1,0\n" * 12)
     >>> study = Study(Borda(n=2, clients=3), ["ann", "bob"], ["north", "east", "west"])
-    >>> policy = Policy((study.digest,))
+    >>> policy = Policy((study.digest,), allow_unsigned=True)
     >>> config = Config("east", folder / "votes.csv", folder / "s", folder / "a.sock", policy)
     >>> shown = preview(config, study)
-    >>> shown.message, shown.rounds[0][2]["mask"]
-    (array([4, 0], dtype=uint64), 41)
+    >>> shown.message, shown.rounds[0][2]["mask"], shown.ranked
+    (array([4, 0], dtype=uint64), 41, ['bob', 'ann'])
     """
-    store, round = Store(config.folder), study.round(0)
-    objection = config.objection(study)
+    store, round = Store(config.folder, config.public), study.round(0)
+    problem = objection(config, store, study)
     most = config.policy.runs_per_day
-    if objection is None and store.runs_today() >= most:
-        objection = f"there were runs_per_day = {most} runs in 24 hours"
-    if objection is None or store.snapshot(study.digest) is not None:
-        snapshot = kept_snapshot(config, store, study)
+    if problem is None and store.ledger().runs_today(study.digest) >= most:
+        problem = too_many(most)
+    if problem is None or store.rankings(study.digest) is not None:
+        snapshot, _ = kept_snapshot(config, store, study)
     else:
         snapshot = new_snapshot(config, study)
     message = encode(config, study, round, snapshot)
@@ -105,14 +114,37 @@ def preview(config: Config, study: Study) -> Preview:
     parts = np.split(message, ends[:-1])
     return Preview(
         study=study,
-        objection=objection,
+        objection=problem,
         message=message,
         rankings=len(snapshot.rankings),
         source=snapshot.source,
+        ranked=ranked_by(study, round, message),
         kept_since=store.kept_since(study.digest),
+        changed=is_changed(config, snapshot),
         segments=list(zip(round.scheme.segments, parts, strict=True)),
         rounds=[(each.stage, most, bytes_up(each)) for each, most in possible_rounds(study)],
     )
+
+
+def ranked_by(study: Study, round: Round, message: NDArray[np.uint64]) -> list[str | int]:
+    """Rank the labels by one client's message: what the sum would give, were it the only one.
+
+    Examples
+    --------
+    >>> from fedrank import Borda
+    >>> study = Study(Borda(n=3, clients=2), ["x", "y", "z"])
+    >>> ranked_by(study, study.round(0), np.array([8, 0, 4], dtype=np.uint64))
+    ['y', 'z', 'x']
+    """
+    scheme = round.scheme
+    assert not isinstance(scheme, Dispersion)  # never the first round
+    order = scheme.decode(message, 1, ties="index").order.tolist()
+    return order if study.items is None else [study.items[item] for item in order]
+
+
+def is_changed(config: Config, snapshot: Snapshot) -> bool:
+    """Tell whether the file of rankings is not the one that was read."""
+    return snapshot.file is not None and file_hash(config) != snapshot.file
 
 
 def possible_rounds(study: Study) -> list[tuple[Round, int]]:
@@ -159,7 +191,7 @@ def all_pairs(method: Kemeny) -> Refine:
 
 
 def bytes_up(round: Round) -> dict[str, int]:
-    """Sizes of a client's messages in one round, if all clients take part.
+    """Sizes of what a client sends in one round, in envelopes if the study has identities.
 
     Examples
     --------
@@ -167,5 +199,6 @@ def bytes_up(round: Round) -> dict[str, int]:
     >>> sum(bytes_up(Study(Borda(n=978, clients=10)).round(0)).values())
     3582
     """
-    sizes = _core.message_sizes(round.clients, round.scheme.message_bits)
-    return {step: getattr(sizes, step) for step in STEPS}
+    sizes = _core.message_sizes(round.clients, round.scheme.message_bits, round.signed)
+    envelope = OVERHEAD if round.signed else 0
+    return {step: getattr(sizes, step) + envelope for step in round.steps}

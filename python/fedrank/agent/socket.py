@@ -1,4 +1,4 @@
-"""The agent's socket: one request per connection, one connection at a time.
+"""The agent's socket: one request per connection, and one answer at a time.
 
 `serve` answers on it; `ask` is all that code sent by others needs to know of an agent.
 """
@@ -10,20 +10,21 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from traceback import extract_tb
 
 from fedrank._text import printable
 from fedrank.agent.agent import Agent
+from fedrank.agent.connections import Connections
 from fedrank.exceptions import Code, InputError, RefusalError
 from fedrank.transport.base import Step
 
 ANSWERED = b"ok"
 LOOK_SECONDS = 5.0  # to see whether an agent listens
-MAX_REQUEST_BYTES = 1 << 26
+RETRY_SECONDS = 0.05  # between attempts to connect where too many wait already
 MAX_HEAD_BYTES = 1 << 22  # of the first line, which is parsed
 MAX_LOGGED_CHARS = 500  # of a detail, which the asking process may have written
-REQUEST_SECONDS = 10.0  # that a connected process may take to ask, and again to listen
 
 log = logging.getLogger("fedrank.agent")
 
@@ -68,7 +69,7 @@ def ask(path: Path, study: str, step: Step, request: bytes, timeout: float = 600
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as agent:
             agent.settimeout(timeout)
-            agent.connect(str(path))
+            connect(agent, path, timeout)
             agent.sendall(head + b"\n" + request)
             agent.shutdown(socket.SHUT_WR)
             while part := agent.recv(1 << 16):
@@ -81,6 +82,18 @@ def ask(path: Path, study: str, step: Step, request: bytes, timeout: float = 600
     if word != ANSWERED:
         raise RefusalError(Code(word.decode()))
     return reply
+
+
+def connect(agent: socket.socket, path: Path, timeout: float) -> None:
+    """Connect, and wait while too many others do."""
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            return agent.connect(str(path))
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(RETRY_SECONDS)
 
 
 def listens(path: Path) -> bool:
@@ -120,16 +133,12 @@ def serve(agent: Agent, ready: Callable[[], None] | None = None) -> None:
         log.info("listening on %s", printable(agent.config.socket))
         if ready is not None:
             ready()
-        while True:
-            connection, _ = server.accept()
-            with connection:
-                try:
-                    asked = receive(connection)
-                    if asked:  # some only look whether we are there
-                        connection.settimeout(REQUEST_SECONDS)
-                        connection.sendall(respond(agent, asked))
-                except OSError as error:  # the caller has closed the connection
-                    log.warning("a connection was lost: %s", printable(error))
+        connections = Connections(server, partial(respond, agent))
+        try:
+            while True:
+                connections.turn()
+        finally:
+            connections.close()
 
 
 def respond(agent: Agent, asked: bytes) -> bytes:
@@ -192,23 +201,6 @@ def fault(error: BaseException) -> str:
     ]
     where = f" ({' > '.join(frames)})" if frames else ""
     return printable(f"{type(error).__name__}{text}{where}")
-
-
-def receive(connection: socket.socket) -> bytes:
-    """Read until the other side has said all, in one time for the whole."""
-    parts: list[bytes] = []
-    size = 0
-    end = time.monotonic() + REQUEST_SECONDS
-    while (left := end - time.monotonic()) > 0:
-        connection.settimeout(left)
-        part = connection.recv(1 << 16)
-        if not part:
-            return b"".join(parts)
-        parts.append(part)
-        size += len(part)
-        if size > MAX_REQUEST_BYTES:
-            raise OSError(f"a request is longer than {MAX_REQUEST_BYTES} bytes")
-    raise OSError(f"a request took longer than {REQUEST_SECONDS} seconds")
 
 
 @contextmanager

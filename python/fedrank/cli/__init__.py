@@ -9,7 +9,7 @@ import typer
 
 import fedrank
 from fedrank._progress import show
-from fedrank.cli import agent, flower
+from fedrank.cli import agent, flower, identity, study
 from fedrank.cli._flags import FLAGS
 from fedrank.cli._output import printable
 from fedrank.cli._reading import as_flags, flag_of
@@ -63,7 +63,9 @@ def explain(error: Exception) -> int:
     elif type(error).__name__ == "Abort":
         return STOPPED
     elif hasattr(error, "format_message"):  # an error of typer's, about options
-        print_error(suggested_once(error.format_message()))
+        if type(error).__name__ == "NoSuchCommand":
+            error.possibilities = None  # type: ignore[attr-defined]  # typer suggests, too
+        print_error(error.format_message())
     elif isinstance(error, InputError):
         # A parameter of a file is a field of it, not an option of the command.
         name = named if error.file is None else str
@@ -89,21 +91,8 @@ def named(parameter: str) -> str:
     command: Any = typer.main.get_command(app)
     for word in sys.argv[1:]:
         command = getattr(command, "commands", {}).get(word, command)
-    flag = flag_of(parameter)
-    return flag if any(flag in option.opts for option in command.params) else parameter
-
-
-def suggested_once(message: str) -> str:
-    """Drop the second of two suggestions: typer and click each make their own.
-
-    Examples
-    --------
-    >>> suggested_once("No such command 'lst'. Did you mean 'list'? (Did you mean 'list'?)")
-    "No such command 'lst'. Did you mean 'list'?"
-    """
-    start = "Did you mean"
-    head, *others = message.split(start)
-    return start.join([head, *others[:1]]).rstrip(" (") if others else message
+    flags = ("--" + parameter.replace("_", "-"), flag_of(parameter))
+    return next((f for f in flags if any(f in option.opts for option in command.params)), parameter)
 
 
 def print_error(message: str, *more: str) -> None:
@@ -131,5 +120,7 @@ def options(
 for command in (demo, aggregate, federate, plan, sample, reproduce):
     app.command()(command)
 app.add_typer(data, name="data")
+app.add_typer(identity.app, name="identity")
+app.add_typer(study.app, name="study")
 app.add_typer(agent.app, name="agent")
 app.add_typer(flower.app, name="flower")

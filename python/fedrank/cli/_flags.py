@@ -11,6 +11,8 @@ FLAGS: dict[str | None, str] = {
     Remedy.REPLACE: "move it away, or pass --replace",
     Remedy.MAX_SAMPLES: "pass a larger --max-samples",
     Remedy.STUDY_TEXT: "make it again with 'fedrank study new', and do not change the file",
+    Remedy.IDENTITIES: "pass --party for every client, or leave out --coordinator",
+    Remedy.OWN_IDENTITY: "make one for each party with 'fedrank identity new'",
     Remedy.FIGURES: "'fedrank reproduce --list' lists all names",
     Remedy.STATE_MAX_SAMPLES: "pass --max-samples",
     Remedy.LEVELS: "leave out --levels, or pass --send means or --send weighted",
@@ -21,6 +23,8 @@ FLAGS: dict[str | None, str] = {
     Remedy.INSECURE: "add clients, or pass --no-secure",
     Remedy.MIN_SURVIVORS: "add clients, drop fewer, or pass a lower --min-survivors",
     Remedy.THRESHOLD: "drop fewer clients, or pass a lower --threshold",
+    Remedy.NEW_STORE: "put its store back; if it was lost, or never made, run 'fedrank agent "
+    "new-store --config FILE'",
     Remedy.COMMON_ITEMS: "all clients must rank the same items; name those of ballots with "
     "--candidates",
 }

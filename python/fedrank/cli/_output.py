@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from fedrank._files import whole_file
 from fedrank._text import as_csv as as_csv  # noqa: PLC0414  the commands use these from here
@@ -19,7 +20,14 @@ from fedrank.cli._flags import FLAGS
 from fedrank.consensus import Consensus, chance, places
 from fedrank.consensus.tables import csv_text
 from fedrank.exceptions import Remedy
+from fedrank.protocol.study import Study
+from fedrank.protocol.summary import MARGIN
 
+NO_IDENTITIES = (
+    "This study has no identities: whoever runs the server can read every input. Use it for "
+    "trials only."
+)
+FOLDED = "  "  # before the rest of a line that was folded
 PIPE_WIDTH = 10_000  # columns of a table that is not printed to a terminal
 
 JsonOption = Annotated[
@@ -53,6 +61,25 @@ def make_console() -> Console:
 def say(text: object) -> None:
     """Print a line of text, folded at the width of the terminal."""
     make_console().print(printable(text))
+
+
+def say_study(study: Study) -> None:
+    """Print what a study is; loudly, if whoever runs the server can read every input."""
+    console = make_console()
+    # Folded here, since a name must not reach the margin where a terminal folds its line.
+    width = max(console.width, 2 * len(MARGIN)) - len(MARGIN + FOLDED)
+    for line in study.summary().splitlines():
+        head = line[: len(MARGIN)]
+        for part in Text(line[len(MARGIN) :]).wrap(console, width, overflow="fold"):
+            typer.echo(head + part.plain.rstrip())
+            head = MARGIN + FOLDED
+    if not study.signed:
+        warn(NO_IDENTITIES)
+
+
+def warn(text: object) -> None:
+    """Print a line that must not be missed."""
+    make_console().print(f"! {printable(text)}", style="bold")
 
 
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

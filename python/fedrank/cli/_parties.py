@@ -152,18 +152,24 @@ def names_of(files: Sequence[Path]) -> list[str]:
     )
 
 
-def find_dropouts(parties: Sequence[Party], drop: Sequence[str]) -> dict[str, str]:
-    """Clients that vanish, and at which step, from ``name`` or ``name:step``."""
+def find_dropouts(
+    parties: Sequence[Party], drop: Sequence[str]
+) -> dict[str, str | tuple[int, str]]:
+    """Clients that vanish, and when: from ``name``, ``name:step`` or ``name:round:step``."""
     index: dict[str, str] = {}
     for party in parties:
         if party.file is not None:
             index |= dict.fromkeys((party.file.name, str(party.file)), party.name)
     index |= {party.name: party.name for party in parties}
-    lost: dict[str, str] = {}
+    lost: dict[str, str | tuple[int, str]] = {}
     for asked in drop:
         name, colon, step = asked.rpartition(":")
         if asked in index or not colon:
             name, step = asked, "mask"
+        front, _, number = name.rpartition(":")
+        round = None
+        if name not in index and number.isascii() and number.isdigit() and front:
+            name, round = front, int(number)
         if name not in index:
             known = few([party.name for party in parties])
             raise ValueError(f"--drop {asked}: there is no client {name!r}; they are {known}")
@@ -173,5 +179,5 @@ def find_dropouts(parties: Sequence[Party], drop: Sequence[str]) -> dict[str, st
             )
         if index[name] in lost:
             raise ValueError(f"--drop {asked}: {name!r} is dropped twice")
-        lost[index[name]] = step
+        lost[index[name]] = step if round is None else (round, step)
     return lost

@@ -17,15 +17,20 @@ import typer
 from fedrank import agent as agents
 from fedrank._random import stream_rng
 from fedrank._validation import few
-from fedrank.agent.policy import as_toml, quoted
-from fedrank.agent.store import PRIVATE, Store
+from fedrank.agent.agent import objection
+from fedrank.agent.ledger import CLOSED, PRIVATE
+from fedrank.agent.policy import identity_folder
+from fedrank.agent.store import Store, is_unused
 from fedrank.cli import _output as output
+from fedrank.cli._configuration import configuration
 from fedrank.cli._reading import Reading, check_file, reads_files
 from fedrank.exceptions import InputError
+from fedrank.protocol.identity import Identity
 from fedrank.protocol.methods import Kemeny
 from fedrank.protocol.study import Study
 
 MAX_SHOWN_ENTRIES = 12  # per segment
+SHOWN_ITEMS = 10  # at either end of the ranking by a message
 LOG_BYTES, LOG_FILES = 1 << 22, 3  # bounded, since every request adds to the log
 
 app = typer.Typer(
@@ -53,65 +58,152 @@ def read_config(path: Path) -> agents.Config:
     return agents.read_config(path)
 
 
+YesOption = Annotated[bool, typer.Option("--yes", help="Answer the question with yes.")]
+
+
 @app.command()
 @reads_files
 def new(
     study: StudyArgument,
-    name: Annotated[str, typer.Option(help="Your name in the study's roster.")],
     rankings: Annotated[Path, typer.Option(help="The file of your rankings.")],
+    name: Annotated[
+        str | None,
+        typer.Option(help="Your name in the study's roster, if it names no identities."),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="The private key of your identity in the study's roster.")
+    ] = None,
     config: ConfigOption = Path("agent.toml"),
+    yes: YesOption = False,
     *,
     how: Reading,
 ) -> None:
     """Write a configuration file that allows one study.
 
     Read the file, and change what you need. The file of rankings is read once,
-    to say how; nothing is kept of it.
+    to say how; nothing is kept of it. A key that no agent has used yet gets a
+    store, which remembers what it answered.
     """
     agreed = read_study(study)
     check_file(rankings)
-    if name not in agreed.roster:
-        raise InputError(
-            f"--name {name} is not in the roster of the study",
-            value=name,
-            remedy=f"its names are {few(agreed.roster)}",
-        )
     if config.exists():
         raise InputError(
-            "the file exists already", file=config, remedy=f"add the digest {agreed.digest} to it"
+            "the file exists already",
+            file=config,
+            remedy=f"run 'fedrank agent allow {study} --config {config}'",
         )
+    name = name_in(agreed, name, key)
     read = how.read(rankings, stream_rng(0))
     if "genes" in how.options:
         how.options["genes"] = str(Path(how.options["genes"]).resolve())
-    text = TEMPLATE.format(
-        name=quoted(name),
-        rankings=quoted(str(rankings.resolve())),
-        digest=agreed.digest,
-        policy=agents.Policy((agreed.digest,)),
-        threshold=agreed.threshold,
-    )
-    if how.options:
-        options = as_toml(how.options, separator="\n")
-        text += f"\n[reading]              # how the file of rankings is read\n{options}\n"
-    output.write(config, [text])
     output.say(read.source)
+    typer.echo(agreed.summary())
+    if key is not None:
+        identity = Identity.load(key)
+        folder = identity_folder(identity.fingerprint)
+        if is_unused(folder):
+            ask_for_store(folder, identity, yes)
+    output.write(config, [configuration(agreed, name, rankings, key, how.options)])
     output.say_where(config, "configuration")
 
 
-TEMPLATE = """\
-name = {name}
-rankings = {rankings}
-folder = "state"       # keys, messages, ledger and log; for nobody else to read
-socket = "agent.sock"  # where the agent listens
+def name_in(study: Study, name: str | None, key: Path | None) -> str:
+    """Return the name of the data holder in a study's roster: by its key, if the roster has keys.
 
-[policy]               # read when the agent starts: restart it after a change
-studies = ["{digest}"]
-min_clients = {policy.min_clients}
-min_threshold = {threshold}
-min_survivors = {policy.min_survivors}
-min_samples = {policy.min_samples}
-runs_per_day = {policy.runs_per_day}
-"""
+    Raises
+    ------
+    InputError
+        If it is not there, or what is needed to find it is missing.
+    """
+    identities = study.identities
+    if identities is None:
+        if name is not None and name in study.roster:
+            return name
+        raise InputError(
+            "--name must be given, since the study names no identities"
+            if name is None
+            else f"--name {name} is not in the roster of the study",
+            value=name,
+            remedy=f"its names are {few(study.roster)}",
+        )
+    if key is None:
+        raise InputError(
+            "the study names identities, so --key must be given",
+            remedy="make one with 'fedrank identity new', if you have none",
+        )
+    identity = Identity.load(key)
+    if identity.public not in identities:
+        raise InputError(
+            f"the identity {identity.fingerprint} is not in the roster of the study",
+            file=key,
+            remedy="name the key whose public line the coordinator got",
+        )
+    return study.roster[identities.index(identity.public)]
+
+
+def ask_for_store(folder: Path, identity: Identity, yes: bool) -> None:
+    """Make the store of an identity, once its owner says that there is none."""
+    output.say(
+        f"Identity {identity.fingerprint} has no store at {folder}. The store remembers what an "
+        "identity answered. With an empty one it could be made to answer a study a second time, "
+        "and the difference of two answers may be your message."
+    )
+    ask("Did no agent ever answer with this key? Then a new store is made", yes)
+    agents.make_store(folder, identity.public)
+    output.say_where(folder, "store")
+
+
+def ask(question: str, yes: bool) -> None:
+    """Ask a person to agree, or stop."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InputError(f"a question needs an answer ({question})", remedy="pass --yes to agree")
+    typer.confirm(question, abort=True)
+
+
+@app.command()
+def new_store(config: ConfigOption = Path("agent.toml"), yes: YesOption = False) -> None:
+    """Make the store of a key that has none.
+
+    The store remembers what was answered with the key, so that nothing is
+    answered twice. If it was lost, put it back rather than making another; if
+    it is gone, make a new identity instead, and agree on new studies.
+    """
+    settings = read_config(config)
+    if settings.identity is None:
+        raise InputError(
+            "the configuration names no key", file=config, remedy="without one no store is missing"
+        )
+    if not is_unused(settings.folder):
+        raise InputError("the folder has a store, or other files", file=settings.folder)
+    ask_for_store(settings.folder, settings.identity, yes)
+
+
+@app.command()
+def allow(
+    study: StudyArgument, config: ConfigOption = Path("agent.toml"), yes: YesOption = False
+) -> None:
+    """Allow one more study, once you have read what it reveals.
+
+    Earlier studies with the same parties are named: two sums over almost the
+    same parties show what the others sent. A running agent need not be
+    restarted.
+    """
+    settings, agreed = read_config(config), read_study(study)
+    store = Store(settings.folder, settings.public)
+    problem = objection(settings, store, agreed, allowed=True)
+    if problem is not None:
+        raise InputError(f"the study would be refused all the same: {problem}", file=study)
+    typer.echo(agreed.summary())
+    for each in agents.overlaps(settings, store, agreed):
+        output.say(
+            f"! Study {each.study} was opened on {utc(each.opened)} UTC with "
+            f"{few(each.parties) or 'unknown parties'}: {each.revealed}."
+        )
+    ask("Do you allow this study?", yes)
+    store.allow(agreed.digest, agreed.to_json())
+    typer.echo(f"allowed: {agreed.digest}")
 
 
 class PrivateLog(RotatingFileHandler):
@@ -155,7 +247,8 @@ def preview(
     as bits that look random; what others learn is the sum of all clients'
     messages.
     """
-    shown = agents.preview(read_config(config), read_study(study))
+    settings = read_config(config)
+    shown = agents.preview(settings, read_study(study))
     if as_document:
         document = {
             "study": shown.study.digest,
@@ -163,6 +256,9 @@ def preview(
             "rankings": shown.rankings,
             "source": shown.source,
             "kept_since": shown.kept_since,
+            "changed": shown.changed,
+            "best": shown.ranked[:SHOWN_ITEMS],
+            "worst": shown.ranked[-SHOWN_ITEMS:],
             "segments": [
                 {"name": segment.name, "bits": segment.bits, "entries": entries.tolist()}
                 for segment, entries in shown.segments
@@ -175,6 +271,13 @@ def preview(
         typer.echo(output.as_json(document), nl=False)
         return
     output.say(shown.source)
+    if shown.changed:
+        output.warn(
+            f"The file {settings.rankings} HAS CHANGED since it was read. The study is answered "
+            "from the rankings as they were then."
+        )
+    typer.echo(shown.study.summary())
+    show_ends(shown.ranked)
     output.show(
         f"Message for study {shown.study.digest}",
         ["segment", "entries", "bits each", "values"],
@@ -199,6 +302,17 @@ def preview(
     typer.echo(f"{kept}, of {shown.rankings} rankings")
     verdict = shown.objection or "allows it"
     typer.echo(output.printable(f"the policy: {verdict}"))
+
+
+def show_ends(ranked: Sequence[object]) -> None:
+    """Print the first and the last items of a message, so that a reversed file is seen."""
+    best, worst = ranked[:SHOWN_ITEMS], ranked[max(SHOWN_ITEMS, len(ranked) - SHOWN_ITEMS) :]
+    first = len(ranked) - len(worst) + 1
+    rows = [[place, label] for place, label in enumerate(best, start=1)]
+    if first > len(best) + 1:
+        rows.append(["…", f"{first - len(best) - 1} more"])
+    rows += [[place, label] for place, label in enumerate(worst, start=first)]
+    output.show("Your items, best first, by your message alone", ["place", "item"], rows)
 
 
 def utc(seconds: float) -> str:
@@ -226,38 +340,62 @@ def first_entries(entries: Sequence[int]) -> str:
 
 
 @app.command()
-def forget(study: StudyArgument, config: ConfigOption = Path("agent.toml")) -> None:
-    """Forget the rankings kept for a study, so that the file is read again.
+def forget(
+    study: StudyArgument, config: ConfigOption = Path("agent.toml"), yes: YesOption = False
+) -> None:
+    """Forget the rankings kept for a study; close it if it got a masked input.
 
-    Use it when your rankings have changed and the study got no masked input
-    yet. Afterwards it is refused: the difference of two sums would show the
-    change of your message, so agree on a new study instead.
+    A study that got no masked input yet is answered from the file as it is
+    then. Any other is closed for ever: the difference of two sums would show
+    the change of your message, so agree on a new study instead.
     """
-    store = Store(read_config(config).folder)
-    digest = read_study(study).digest
+    settings, agreed = read_config(config), read_study(study)
+    store = Store(settings.folder, settings.public)
     store.take()
     try:
-        done = store.forget(digest)
+        ledger = store.ledger()
+        if ledger.closed(agreed.digest):
+            typer.echo("the study is closed already")
+        elif ledger.masked(agreed.digest):
+            ask("The study got your masked message. Close it for ever?", yes)
+            store.close(agreed.digest)
+            typer.echo(
+                "closed for ever: no request of this study is answered again; its rankings and the "
+                "keys of its sessions are deleted"
+            )
+        elif store.forget(agreed.digest):
+            typer.echo("forgotten: the study got nothing yet, and the file will be read again")
+        else:
+            typer.echo("no rankings are kept for the study")
     finally:
         store.release()
-    typer.echo("forgotten" if done else "no rankings are kept for the study")
 
 
 @app.command()
 def ledger(
     config: ConfigOption = Path("agent.toml"), as_document: output.JsonOption = False
 ) -> None:
-    """List the rounds that got a masked input, also of runs that failed later."""
-    folder = read_config(config).folder
-    if not folder.is_dir():
+    """List what was given: masked inputs, opened sums, and studies that are closed."""
+    settings = read_config(config)
+    if is_unused(settings.folder):
         raise InputError(
             f"there is no such folder, since no agent has run from {config} yet",
-            file=folder,
+            file=settings.folder,
             remedy=f"start one with 'fedrank agent run --config {config}'",
         )
-    lines = Store(folder).ledger()
+    entries = Store(settings.folder, settings.public).ledger().entries
     if as_document:
-        typer.echo(json.dumps(lines))
+        typer.echo(json.dumps([entry.to_fields() for entry in entries]))
         return
-    rows = [[utc(line["time"]), line["study"], line["run"], line["round"]] for line in lines]
-    output.show("Rounds that got a masked input", ["time (UTC)", "study", "run", "round"], rows)
+    rows = [
+        [
+            utc(entry.time),
+            entry.study,
+            *(("", "") if entry.step == CLOSED else (entry.run, entry.round)),
+            entry.step,
+            len(entry.survivors) or "",
+        ]
+        for entry in entries
+    ]
+    columns = ["time (UTC)", "study", "run", "round", "step", "survivors"]
+    output.show("What was given", columns, rows)

@@ -11,10 +11,12 @@ from fedrank.data.catalogue import CATALOGUE, DataSet, data_set
 from fedrank.data.download import (
     INCOMPLETE,
     TIMEOUT,
-    UNPACKED,
+    WRONG,
+    State,
     by_hand,
     data_folder,
     fetch,
+    find,
     states,
 )
 
@@ -67,35 +69,25 @@ def list_sets(folder: Folder = None, as_json: output.JsonOption = False) -> None
     for entry in CATALOGUE.values():
         place = (folder or data_folder()) / entry.folder
         for file in entry.files:
-            if file.members and to_get(states(entry, folder)[file.name]):
+            if file.members and states(entry, folder)[file.name].missing:
                 output.say(f"{entry.name}, by hand: {by_hand(file, place)}")
     typer.echo("details: fedrank data info NAME")
 
 
-def summary(files: dict[str, str]) -> str:
+def summary(files: dict[str, State]) -> str:
     """Return the state of a data set in a few words.
 
     Examples
     --------
-    >>> summary({"a": "verified", "b": "absent"}), summary({"a": "its size is 0"})
-    ('incomplete', 'wrong')
+    >>> summary({"a": State("verified"), "b": State("absent")})
+    'incomplete'
+    >>> summary({"a": State("wrong", "its size is 0")})
+    'wrong'
     """
     found = set(files.values())
-    known = {state for state in found if state in ("verified", UNPACKED) or to_get(state)}
-    if found != known:
-        return "wrong"
-    return found.pop() if len(found) == 1 else INCOMPLETE
-
-
-def to_get(state: str) -> bool:
-    """Tell whether a file, or a part of it, is still to be put into its folder.
-
-    Examples
-    --------
-    >>> to_get("absent"), to_get("incomplete: sushi3.udata is missing"), to_get("verified")
-    (True, True, False)
-    """
-    return state == "absent" or state.startswith(INCOMPLETE)
+    if any(state.kind == WRONG for state in found):
+        return WRONG
+    return str(found.pop()) if len(found) == 1 else INCOMPLETE
 
 
 @app.command()
@@ -114,13 +106,13 @@ def info(
     if as_json:
         facts = asdict(entry) | {"folder": str(place)}
         for file in facts["files"]:
-            file["state"] = found[file["name"]]
+            file["state"] = str(found[file["name"]])
         typer.echo(output.as_json(facts), nl=False)
     else:
         output.show("", ["", ""], facts_of(entry, found, place))
 
 
-def facts_of(entry: DataSet, found: dict[str, str], place: Path) -> list[tuple[str, str]]:
+def facts_of(entry: DataSet, found: dict[str, State], place: Path) -> list[tuple[str, str]]:
     """Return the facts about a data set, as keys and values."""
     lines = [
         ("name", entry.name),
@@ -135,12 +127,12 @@ def facts_of(entry: DataSet, found: dict[str, str], place: Path) -> list[tuple[s
     for file in entry.files:
         inside = " of text, unzipped" if file.text_only else ""
         lines += [
-            ("file", str(place / file.name)),
-            ("state", found[file.name]),
+            ("file", str(find(place, file.name))),
+            ("state", str(found[file.name])),
             ("size", f"{file.size} bytes{inside}"),
             ("sha256", file.sha256 + inside),
             *(("url", url) for url in file.urls),
-            *([("by hand", by_hand(file, place))] if to_get(found[file.name]) else []),
+            *([("by hand", by_hand(file, place))] if found[file.name].missing else []),
             *([("origin", file.origin)] if file.origin else []),
         ]
     return lines

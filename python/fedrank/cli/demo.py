@@ -9,6 +9,7 @@ import typer
 from numpy.typing import NDArray
 
 from fedrank import _core
+from fedrank._random import as_rng
 from fedrank._validation import plural
 from fedrank.cli import _output as output
 from fedrank.cli._flags import FLAGS
@@ -60,7 +61,7 @@ def demo(
 
         plots.check_path(picture)  # before any work is done
     output.check_out(out)
-    rng = np.random.default_rng(seed)
+    rng = as_rng(seed)
     width = len(str(items - 1))
     center = Rankings(rng.permutation(items), [f"gene-{item:0{width}}" for item in range(items)])
     data = Mallows(phi, center=center).sample(clients * samples, rng)

@@ -1,8 +1,7 @@
 """``fedrank federate``: the whole protocol among the files of a folder."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,37 +13,34 @@ from fedrank._random import stream_rng
 from fedrank.cli import _output as output
 from fedrank.cli import _reading
 from fedrank.cli._flags import FLAGS
+from fedrank.cli._method import (
+    FitPhiOption,
+    LevelsOption,
+    LowBitsOption,
+    MethodName,
+    MethodOption,
+    PhiOption,
+    RoundsOption,
+    SendOption,
+    ThresholdOption,
+    WindowOption,
+    as_window,
+    check_flags,
+    make_lehmer,
+)
 from fedrank.cli._parties import Party, find_dropouts, gather
 from fedrank.consensus import Consensus
 from fedrank.distances import kemeny_score, kendall_distance
 from fedrank.exceptions import Remedy
 from fedrank.protocol.federate import as_method, least_bound
-from fedrank.protocol.methods import MAX_ROUNDS, START_LEVELS, Method
+from fedrank.protocol.methods import REFINE, Method
 from fedrank.protocol.result import MORE_ROUNDS, FederatedConsensus, summary
 from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.rankings.partial import AnyRankings, PartialRankings
-from fedrank.schemes import Lehmer
-from fedrank.schemes.borda import DEFAULT_LEVELS, DEFAULT_PHI
-from fedrank.schemes.refine import AUTO
+from fedrank.schemes.refine import Refine
 
 MAX_SHOWN_CLIENTS = 20  # rows of the table of clients
-
-
-class MethodName(StrEnum):
-    """The federated methods."""
-
-    BORDA = "borda"
-    LEHMER = "lehmer"
-    KEMENY = "kemeny"
-
-
-class Send(StrEnum):
-    """What clients of federated Borda send."""
-
-    MEANS = "means"
-    WEIGHTED = "weighted"
-    CENTROIDS = "centroids"
-    SUMS = "sums"
+IN_ONE_PLACE = "all in one place (counts every ranking)"  # as means, the default, do not
 
 
 @_reading.reads_files
@@ -63,64 +59,14 @@ def federate(
     users: Annotated[
         Path | None, typer.Option(help="Sushi: file of the users; each region is one client.")
     ] = None,
-    method: Annotated[
-        MethodName,
-        typer.Option(
-            help="How the consensus is computed. borda and lehmer take one round; kemeny takes "
-            "a Borda round, then rounds that compare neighbouring items."
-        ),
-    ] = MethodName.BORDA,
-    send: Annotated[
-        Send | None,
-        typer.Option(
-            help="Borda: what clients send. means: rounded mean positions, so that every client "
-            "has the same weight. weighted: the same, so that every ranking has the same weight. "
-            "sums: exact sums of positions. centroids: the paper's quantizer. (Default: means; of "
-            "kemeny: weighted.)",
-        ),
-    ] = None,
-    levels: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Borda, --send means or weighted: steps per place to which means are rounded "
-            f"(default {DEFAULT_LEVELS}; of kemeny, weighted: {START_LEVELS}).",
-        ),
-    ] = None,
-    phi: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="Dispersion that --send centroids and --low-bits paper assume "
-            f"(default {DEFAULT_PHI}).",
-        ),
-    ] = None,
-    low_bits: Annotated[
-        str | None,
-        typer.Option(help='Lehmer: number of low bits sent one-hot, or "paper" (default 0).'),
-    ] = None,
-    window: Annotated[
-        str | None,
-        typer.Option(
-            help="Kemeny: compare items that are up to this many places apart, or auto: begin with "
-            "neighbours, and widen where items move (default auto).",
-        ),
-    ] = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Kemeny: largest number of refinement rounds (default: until nothing moves, at "
-            f"most {MAX_ROUNDS}).",
-        ),
-    ] = None,
-    fit_phi: Annotated[
-        bool,
-        typer.Option(
-            "--fit-phi", help="Add a round that estimates the dispersion phi of the rankings."
-        ),
-    ] = False,
+    method: MethodOption = MethodName.BORDA,
+    send: SendOption = None,
+    levels: LevelsOption = None,
+    phi: PhiOption = None,
+    low_bits: LowBitsOption = None,
+    window: WindowOption = None,
+    rounds: RoundsOption = None,
+    fit_phi: FitPhiOption = False,
     max_samples: Annotated[
         int | None,
         typer.Option(
@@ -133,19 +79,14 @@ def federate(
     secure: Annotated[
         bool, typer.Option("--secure/--no-secure", help="Mask the messages, or sum them unmasked.")
     ] = True,
-    threshold: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of clients that must stay to the end (default: more than two thirds).",
-        ),
-    ] = None,
+    threshold: ThresholdOption = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="CLIENT:STEP",
+            metavar="CLIENT:ROUND:STEP",
             help="Simulate a client that drops out, and the first step that it does not answer: "
-            "share, mask (the default) or unmask. May be repeated.",
+            "share, mask (the default) or unmask. CLIENT and CLIENT:STEP mean the first round, "
+            "which is round 0. May be repeated.",
         ),
     ] = None,
     min_survivors: Annotated[
@@ -236,51 +177,6 @@ def make_method(
     return as_method(name.value, data, given, fit_phi)
 
 
-def as_window(text: str | None) -> int | str | None:
-    """Read the text of --window: a number, "auto", or None if it was not given.
-
-    Examples
-    --------
-    >>> as_window("8"), as_window("auto")
-    (8, 'auto')
-    >>> as_window("wide")
-    Traceback (most recent call last):
-        ...
-    ValueError: --window must be a whole number of at least 1, or auto, not 'wide'
-    """
-    if text is None or text == AUTO:
-        return text
-    if not (text.isascii() and text.isdigit()) or int(text) == 0:
-        raise ValueError(f"--window must be a whole number of at least 1, or auto, not {text!r}")
-    return int(text)
-
-
-def check_flags(name: MethodName, given: Iterable[str]) -> None:
-    """Refuse options of other methods than the one chosen."""
-    borda = (MethodName.BORDA, MethodName.KEMENY)
-    owners = {
-        "send": borda,
-        "levels": borda,
-        "low_bits": (MethodName.LEHMER,),
-        "window": (MethodName.KEMENY,),
-        "rounds": (MethodName.KEMENY,),
-    }
-    for option in given:
-        if name not in owners.get(option, (name,)):
-            flag, owner = _reading.flag_of(option), " or ".join(owners[option])
-            raise ValueError(f"{flag} is an option of --method {owner}, not of --method {name}")
-
-
-def make_lehmer(
-    n: int, clients: int, options: Mapping[str, Any], max_samples: int | None
-) -> Lehmer:
-    """Make a Lehmer scheme from the text of its low bits, which the scheme checks."""
-    low_bits, rest = options["low_bits"], {k: v for k, v in options.items() if k != "low_bits"}
-    digits = low_bits.isascii() and low_bits.isdigit() and len(low_bits) < 10
-    bits = int(low_bits) if digits else low_bits
-    return Lehmer(n, clients, low_bits=bits, max_samples=max_samples, **rest)
-
-
 def describe(
     parties: Sequence[Party],
     result: FederatedConsensus,
@@ -344,12 +240,27 @@ def show(
     if result.converged is not None:
         rows.append(("converged", "yes" if result.converged else f"no: {MORE_ROUNDS}", ""))
     if result.exact is not None:
-        rows.append(("proved to be the best", "yes" if result.exact else "no", ""))
+        rows.append(("proved to be the best", say_proved(result), ""))
     if result.fit is not None:
         rows.append(("phi, fitted", f"{result.fit.phi:.4f} ± {result.fit.standard_error:.2g}", ""))
     if result.note is not None:
         rows.append(("note", result.note, ""))
-    output.show("What it gives and costs", ["", "federated", "all in one place"], rows)
+    output.show("What it gives and costs", ["", "federated", IN_ONE_PLACE], rows)
+
+
+def say_proved(result: FederatedConsensus) -> str:
+    """Say whether the result is proved to be the best, or why that was not tested."""
+    if result.exact:
+        return "yes"
+    scheme = result.scheme
+    if not isinstance(scheme, Refine) or scheme.counts:
+        return "no"
+    refined = [each for each in result.rounds if each.round.stage == REFINE and each.survivors]
+    segments = [segment for each in refined for segment in each.scheme.segments]
+    asked = sum(segment.entries for segment in segments if segment.name == "margin")
+    if asked == scheme.n * (scheme.n - 1) // 2:
+        return "no"
+    return "not tested without the number of rankings"
 
 
 def say_rounds(stages: Sequence[str]) -> str:

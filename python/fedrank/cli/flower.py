@@ -11,7 +11,10 @@ from fedrank.agent.policy import quoted
 from fedrank.cli import _output as output
 from fedrank.cli._reading import check_file
 from fedrank.cli.agent import StudyArgument, read_config, read_study
+from fedrank.exceptions import InputError
+from fedrank.protocol.identity import Identity, public_identity
 from fedrank.protocol.study import Study
+from fedrank.protocol.summary import WORDS_PER_LINE, batches
 
 app = typer.Typer(
     no_args_is_help=True, help="Run a study across machines, on Flower (extra: fedrank\\[flower])."
@@ -22,17 +25,71 @@ app = typer.Typer(
 def new(
     study: StudyArgument,
     folder: Annotated[Path, typer.Argument(help="Where to write the app.")] = Path("app"),
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            help="The coordinator's private key, on the SuperLink's machine. The app gets the "
+            "path, never the key."
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(min=0, help="Random seed for broken ties, for reproducible results."),
     ] = None,
+    unsigned: Annotated[
+        bool,
+        typer.Option(
+            "--unsigned",
+            help="Make an app for a study without identities, although whoever runs the server "
+            "can read every input.",
+        ),
+    ] = False,
 ) -> None:
-    """For the coordinator: write an app for a study, and a README of commands."""
+    """For the coordinator: write an app for a study, and a README of commands.
+
+    Without --key, the path of the coordinator's private key must be given to
+    each run.
+    """
     from fedrank.transport.flower.app import write_app  # noqa: PLC0415  of an extra
 
     agreed = read_study(study)
-    write_app(agreed, folder, seed, readme(agreed, folder))
+    if unsigned and agreed.signed:
+        raise InputError("--unsigned is for studies without identities", remedy="leave it out")
+    if not agreed.signed and not unsigned:
+        raise InputError(
+            "the study has no identities, so whoever runs the server can read every input",
+            file=study,
+            remedy="make it again with 'fedrank study new --party NAME.pub …', or for a trial pass "
+            "--unsigned",
+        )
+    path = "" if key is None else key_path(agreed, key)
+    write_app(agreed, folder, seed, readme(agreed, folder, path), path)
+    output.say_study(agreed)
+    if key is not None and not key.exists():
+        output.say(f"{path} is not on this machine; it must be on the SuperLink's")
     output.say_where(folder / "README.md", "app")
+
+
+def key_path(study: Study, key: Path) -> str:
+    """Return the absolute path of the coordinator's private key; check the file if it is here."""
+    if study.coordinator is None:
+        raise InputError("--key is for studies with identities", value=key, remedy="leave it out")
+    if not key.exists():
+        if key.is_absolute():
+            return str(key)
+        raise InputError(
+            "there is no such file",
+            file=key,
+            remedy="if the SuperLink is another machine, give the absolute path there",
+        )
+    found, named = Identity.load(key), public_identity(study.coordinator)
+    if found.public != study.coordinator:
+        raise InputError(
+            f"this key has the fingerprint {found.fingerprint}, but the study's coordinator has "
+            f"{named.fingerprint}",
+            file=key,
+        )
+    return str(key.absolute())
 
 
 @app.command()
@@ -91,19 +148,25 @@ def join(
     raise typer.Exit(start(superlink, root_certificates, key, found, command, home))
 
 
-def readme(study: Study, folder: Path) -> str:
+def readme(study: Study, folder: Path, key: str = "") -> str:
     """Write down the exact commands for a study."""
-    return README.format(
-        digest=study.digest,
-        clients=len(study.roster),
-        threshold=study.threshold,
-        authority=quoted(str(folder.resolve() / "keys" / "ca.crt")),
-        method=repr(study.method),
-        register="\n".join(
+    texts = SIGNED if study.signed else UNSIGNED
+    words = [f"    {' '.join(some)}" for some in batches(study.words, WORDS_PER_LINE)]
+    parts = {
+        "digest": study.digest,
+        "words": "\n".join(words),
+        "clients": len(study.roster),
+        "threshold": study.threshold,
+        "authority": quoted(str(folder.resolve() / "keys" / "ca.crt")),
+        "method": repr(study.method),
+        "register": "\n".join(
             f"    flwr supernode register keys/nodes/{n}.pub trial --name {shlex.quote(name)}"
             for n, name in enumerate(study.roster)
         ),
-    )
+        "key": f"`{key}`" if key else "the file that `--run-config 'key=\"/path/me.key\"'` names",
+        "run": "" if key or not study.signed else " --run-config 'key=\"/path/me.key\"'",
+    }
+    return README.format(**parts, **{name: text.format(**parts) for name, text in texts.items()})
 
 
 README = """\
@@ -113,10 +176,16 @@ Study `{digest}`
 
 {method}; {clients} clients, of whom {threshold} must stay to the end.
 
-Compare the digest with all parties, by another way than through the coordinator.
+{identities}
+
+Compare the digest with all parties by telephone or in person, never through the coordinator's
+machines alone. In words, as `fedrank study show` prints them:
+
+{words}
 
 ## The coordinator
 
+{coordinator}\
 Certificates and node keys for a trial. In production, use your own certificate authority, and let
 every data holder make its own key:
 
@@ -131,9 +200,8 @@ Start the SuperLink in this folder. The consensus will be written to `results` i
 
 (It forgets the nodes when it ends; `--database state.db` keeps them.)
 
-Started like this, it is for a trial: **everybody who reaches the port, every data holder too, can
-submit a run and read each input to it**. In production, let it listen on 127.0.0.1, behind a proxy
-that passes on `/v1/fleet/` only; fedrank's page on deploying has one.
+{exposed} In production, let it listen on
+127.0.0.1, behind a proxy that passes on `/v1/fleet/` only; fedrank's page on deploying has one.
 
 Tell `flwr` where it is, in `~/.flwr/config.toml`:
 
@@ -147,17 +215,58 @@ Register every node under its name in the roster:
 
 ## Every data holder
 
-    fedrank agent new study.json --name NAME --rankings FILE
+{agent}
     fedrank agent preview study.json
     fedrank flower join --superlink superlink.example.org:9092 \\
-        --root-certificates ca.crt --key NODE.key
+        --root-certificates ca.crt --key node.key
+
+`node.key` is the node's key for Flower, from `keys/nodes` in a trial.
 
 ## Run
 
-    flwr run . trial --stream
+    flwr run . trial --stream{run}
     flwr list trial --format json
 
 `flwr run` ends with 0 even if the run fails: the status and its reason are in the list. A failed
 run leaves no file. Data holders still count it, once they have sent their masked input. If the
 ServerApp is killed, run it again: it goes on where it was.
 """
+
+SIGNED = {
+    "identities": """\
+Every message is signed by its sender and sealed for its recipient. The keys were made, and the
+study written, like this:
+
+    fedrank identity new NAME                  # every data holder, and the coordinator
+    fedrank study new --items items.txt --party NORTH.pub --party EAST.pub --party SOUTH.pub \\
+        --coordinator ME.pub
+
+A `.key` file stays on its owner's machine. A `.pub` file is sent to the coordinator, who compares
+its fingerprint with its owner by telephone.""",
+    "coordinator": """\
+The ServerApp needs the coordinator's private key: {key},
+on the SuperLink's machine. The file must belong to the account that the SuperLink runs as, with
+mode 600. The app has its path only.
+
+By default the ServerApp runs in the SuperLink's account, and it gets its code from the SuperLink.
+So whoever controls that account can take the key, and with it read the sum, but no input. That the
+SuperLink itself learns nothing holds only if the driver that has the coordinator's key runs outside
+its process and account, over another transport.
+
+""",
+    "exposed": """\
+Started like this, it is for a trial: **everybody who reaches the port, every data holder too, can
+submit a run, whose code can take the coordinator's key and read the sum**.""",
+    "agent": "    fedrank agent new study.json --key NAME.key --rankings FILE",
+}
+
+UNSIGNED = {
+    "identities": """\
+**This study has no identities: whoever runs the server can read every input.** Use it for trials
+only. An agent answers it only if its owner writes `allow_unsigned = true` under `[policy]`.""",
+    "coordinator": "",
+    "exposed": """\
+Started like this, it is for a trial: **everybody who reaches the port, every data holder too, can
+submit a run and read each input to it**.""",
+    "agent": "    fedrank agent new study.json --name NAME --rankings FILE",
+}

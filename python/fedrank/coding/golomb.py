@@ -127,7 +127,7 @@ def fit_items(codes: ArrayLike) -> NDArray[np.int32]:
 
 
 def length(
-    n: int, phi: float, parameter: int | None = None, codes: ArrayLike | None = None
+    n: int, phi: float, *, parameter: int | None = None, codes: ArrayLike | None = None
 ) -> Length:
     """Compute the bits per ranking of ``n`` items from a Mallows model around the identity.
 

@@ -50,7 +50,8 @@ class Consensus:
         Sentences, tables and JSON count the tied groups instead.
     exact : bool or None
         Whether it is proven to minimise the distance of the method (footrule, kemeny); None
-        for methods that minimise no distance.
+        for methods that minimise no distance. False also where it was not tested: a refinement
+        that knows some pairs only needs the number of rankings for that (``counts``).
     objective : float or None
         Its `kemeny_score`, if the method computes it. A refinement knows it only where all pairs
         of items are known, or phi is fitted: it may prove an order to be the best without.
@@ -317,8 +318,8 @@ class Consensus:
         """Say what chance decided before the rankings were counted; see `chance`."""
         return ()
 
-    def _say_rounding(self) -> str | None:
-        """Say that rounding may have changed the order; None if it cannot have."""
+    def _say_exchanged(self) -> str | None:
+        """Say which items rounding may have put in the wrong order; None if it cannot have."""
         return None
 
     def _rounded_to(self) -> str | None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedrank import _core
-from fedrank._text import printable
+from fedrank._text import noun, printable
 from fedrank._validation import few, plural
 from fedrank.exceptions import Remedy
 
@@ -67,11 +67,8 @@ UNKNOWN = {
 }
 
 
-ROUNDED = (
-    "mean positions were rounded, so items closer than {} may tie: {}; {} tells them apart unless "
-    "their means are equal"
-)
-"""What is said of ties between rounded means."""
+ROUNDED = "mean positions were rounded"
+"""How everything begins that is said of rounding."""
 
 
 def chance(
@@ -98,7 +95,7 @@ def chance(
         rounds were opened. Otherwise that a refinement was not carried out; how many ties there
         were, then the places (1 the best) of the tie that decided the winner, and of the tie at
         the end of what is shown; which items may be tied only because means were rounded;
-        whether rounding may have exchanged items; which places a random search, or the ties of a
+        which neighbours rounding may have exchanged; which places a random search, or the ties of a
         refinement's first round, may have decided; how many clients broke ties in their own
         messages.
 
@@ -112,13 +109,7 @@ def chance(
     ()
     """
     sentences = say_ties(consensus, len(consensus) if top is None else top)
-    tied = [item for group in consensus.tied_items or () for item in group]
-    apart = consensus._rounded_to()
-    if tied and apart is not None:
-        names = few([printable(consensus.items[item]) for item in tied])
-        sentences.append(ROUNDED.format(apart, names, sums))
-    if (rounding := consensus._say_rounding()) is not None:
-        sentences.append(f"{rounding}; {sums} is exact")
+    sentences += say_rounding(consensus, sums)
     if consensus.searched is not None:
         by, start, end = consensus.searched
         items = few([printable(label) for label in consensus.labels[start:end]])
@@ -146,6 +137,53 @@ def say_ties(consensus: "Consensus", shown: int) -> list[str]:
             if sentence not in sentences:
                 sentences.append(sentence)
     return sentences
+
+
+def say_rounding(consensus: "Consensus", sums: str) -> list[str]:
+    """Say which items may be tied, or in the wrong order, only because means were rounded."""
+    tied = [item for group in consensus.tied_items or () for item in group]
+    apart, exchanged = consensus._rounded_to(), consensus._say_exchanged()
+    names = few([printable(consensus.items[item]) for item in tied])
+    may_tie = f"{ROUNDED}, so items closer than {apart} may tie: {names}"
+    if tied and apart is not None:
+        if exchanged is None:
+            return [f"{may_tie}; {sums} tells them apart unless their means are equal"]
+        return [f"{may_tie}; {exchanged}; {sums} is exact"]
+    return [] if exchanged is None else [f"{ROUNDED}: {exchanged}; {sums} is exact"]
+
+
+def say_close(consensus: "Consensus", gaps: NDArray[np.float64], least: float) -> str | None:
+    """Say how many neighbours are closer than rounding can tell, but not tied; None if none are.
+
+    Parameters
+    ----------
+    consensus : Consensus
+        Any consensus.
+    gaps : numpy.ndarray of float64
+        Differences between the mean positions of neighbours, best first.
+    least : float
+        The difference, in places, from which on rounding cannot exchange two items.
+
+    Examples
+    --------
+    >>> from fedrank import aggregate
+    >>> print(say_close(aggregate([[0, 1, 2]]), np.array([0.1, 0.4]), 0.25))
+    1 pair of neighbours is less than 0.25 of a place apart, places 1 and 2 (0, 1), and may be in
+    the wrong order where clients differ
+    """
+    close = (gaps > 0) & (gaps < least)
+    if not close.any():
+        return None
+    count = int(close.sum())
+    verb = noun(count, "is", "are")
+    first = ""
+    if close[0]:
+        best = ", ".join(printable(label) for label in consensus.top(2))
+        first = f", places 1 and 2 ({best}){'' if count == 1 else ' among them'},"
+    return (
+        f"{plural(count, 'pair')} of neighbours {verb} less than {least:.2g} of a place apart"
+        f"{first} and may be in the wrong order where clients differ"
+    )
 
 
 def say_clients(drawn: int | None, can_draw: bool) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from fedrank import _core
 from fedrank._files import whole_file, write_whole
@@ -21,8 +21,11 @@ from fedrank.exceptions import InputError, Remedy
 
 BLOCK_BYTES = 1 << 16  # bytes read at a time
 TIMEOUT = 30.0  # seconds that a server may be silent
+VERIFIED = "verified"
+ABSENT = "absent"
 UNPACKED = "unpacked, not verified"  # the members are there without their archive
 INCOMPLETE = "incomplete"  # some of them are
+WRONG = "wrong"
 BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
@@ -101,7 +104,7 @@ def fetch(
     paths = {}
     # Files that can be downloaded come first, so that only those to make by hand are missing.
     for file in sorted(entry.files, key=lambda file: not file.urls):
-        target = place / file.name
+        target = find(place, file.name)
         problem = mismatch(target, file)
         if problem is not None and target.exists() and not (replace and file.urls):
             remedy = Remedy.REPLACE if file.urls else "move it away"
@@ -119,8 +122,53 @@ def fetch(
     return paths
 
 
-def states(entry: DataSet, folder: PathLike | None = None) -> dict[str, str]:
-    """Return the state of each file of a data set: "verified", "absent", or what is wrong.
+class State(NamedTuple):
+    """State of a file.
+
+    Attributes
+    ----------
+    kind : str
+        "verified", "absent", "unpacked, not verified", "incomplete" or "wrong".
+    detail : str
+        What is missing or wrong, if anything is.
+
+    Examples
+    --------
+    >>> str(State(INCOMPLETE, "sushi3.udata is missing")), str(State(WRONG, "its size is 0"))
+    ('incomplete: sushi3.udata is missing', 'its size is 0')
+    """
+
+    kind: str
+    detail: str = ""
+
+    @property
+    def missing(self) -> bool:
+        """Whether the file, or a part of it, is still to be put into its folder."""
+        return self.kind in (ABSENT, INCOMPLETE)
+
+    def __str__(self) -> str:
+        if self.kind == WRONG:
+            return self.detail
+        return f"{self.kind}: {self.detail}" if self.detail else self.kind
+
+
+def find(place: Path, name: str) -> Path:
+    """Return where a file is: in this folder, or in a folder inside it, as archives unpack.
+
+    If it is in neither, its path in this folder is returned.
+
+    Examples
+    --------
+    >>> find(Path("tests"), "sushi.order").as_posix(), find(Path("tests"), "nothing").as_posix()
+    ('tests/samples/sushi.order', 'tests/nothing')
+    """
+    here = place / name
+    below = [] if here.exists() else sorted(place.glob(f"*/{name}"))
+    return below[0] if below else here
+
+
+def states(entry: DataSet, folder: PathLike | None = None) -> dict[str, State]:
+    """Return the state of each file of a data set.
 
     An archive that is absent, but whose members were put there by hand, is "unpacked, not
     verified": the catalogue has the checksum of the archive only. If some of the members are there,
@@ -130,21 +178,25 @@ def states(entry: DataSet, folder: PathLike | None = None) -> dict[str, str]:
     --------
     >>> from fedrank.data.catalogue import CATALOGUE
     >>> states(CATALOGUE["netflix"], "tests/samples")
-    {'00004-00000158.soc': 'absent'}
+    {'00004-00000158.soc': State(kind='absent', detail='')}
     """
     place = (data_folder() if folder is None else Path(folder)) / entry.folder
     return {file.name: state_of(place, file) for file in entry.files}
 
 
-def state_of(place: Path, file: File) -> str:
+def state_of(place: Path, file: File) -> State:
     """Return the state of one file in this folder."""
-    if (place / file.name).exists():
-        return mismatch(place / file.name, file) or "verified"
-    missing = [member for member in file.members if not (place / member).is_file()]
+    path = find(place, file.name)
+    if path.exists():
+        problem = mismatch(path, file)
+        return State(VERIFIED) if problem is None else State(WRONG, problem)
+    missing = [member for member in file.members if not find(place, member).is_file()]
     if len(missing) == len(file.members):
-        return "absent"
-    absent = f"{' and '.join(missing)} {noun(len(missing), 'is', 'are')} missing"
-    return f"{INCOMPLETE}: {absent}" if missing else UNPACKED
+        return State(ABSENT)
+    if not missing:
+        return State(UNPACKED)
+    verb = noun(len(missing), "is", "are")
+    return State(INCOMPLETE, f"{' and '.join(missing)} {verb} missing")
 
 
 def by_hand(file: File, place: Path) -> str:

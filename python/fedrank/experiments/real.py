@@ -13,6 +13,7 @@ from fedrank import data
 from fedrank._text import noun
 from fedrank._validation import plural
 from fedrank.consensus import aggregate
+from fedrank.data.download import find
 from fedrank.distances import kemeny_score
 from fedrank.experiments.algorithms import algorithm_2, algorithm_3
 from fedrank.experiments.figure import Figure, Options, Row, summary
@@ -201,13 +202,14 @@ def locate(name: str, files: Sequence[str], folder: Path | None) -> tuple[Path, 
     """Find the files of a data set, or explain how to get them."""
     place = (folder or data.data_folder()) / data.CATALOGUE[name].folder
     into = "" if folder is None else f" into {folder}"
-    for file in files:
-        if not (place / file).is_file():
+    paths = tuple(find(place, file) for file in files)
+    for file, path in zip(files, paths, strict=True):
+        if not path.is_file():
             raise FileNotFoundError(
                 f"{file} is not in {place}: get it{into} with 'fedrank data fetch {name}', or name "
                 "the data folder that holds it"
             )
-    return tuple(place / file for file in files)
+    return paths
 
 
 def digest(paths: Sequence[Path]) -> str:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from math import ceil, log
 from typing import Any
 
-import numpy as np
-
 from fedrank._progress import Progress, show
 from fedrank._random import RNG, as_rng
 from fedrank._validation import as_bool, as_phi, whole
@@ -219,7 +217,7 @@ def estimate(
         return None
     few = make if scheme.n <= ROUGH_ITEMS else smaller(make)
     with Progress("estimating the time") as progress:
-        source = np.random.default_rng(0)
+        source = as_rng(0)
         rough = Trials(few, float(phi), goal, progress, source)
         samples, _ = rough.rough("identity", min(most, ROUGH_LIMIT))
         if not rough.points["identity", samples].enough:

@@ -129,7 +129,7 @@ def decay(n: int, phi: float) -> float:
     return _core.decay(as_phi(phi), whole("n", n, most=INT32_MAX))
 
 
-def low_bits(n: int, phi: float, clients: int, max_samples: int, epsilon: float = 0.01) -> int:
+def low_bits(n: int, phi: float, clients: int, max_samples: int, *, epsilon: float = 0.01) -> int:
     """Bits of a Lehmer digit that the paper sends one-hot (M8): its ``I``.
 
     ``⌈log2(2 ln(M n²/epsilon) / ln(1/p) + 1)⌉``, with ``M = clients * max_samples``.
@@ -276,6 +276,7 @@ def message_bits(
     phi: float,
     clients: int,
     max_samples: int | None = None,
+    *,
     epsilon: float = 0.01,
 ) -> MessageBits:
     """Bits that clients send: as the paper prints them, as they must be, and as they are.
@@ -331,7 +332,8 @@ def message_bits(
             raise InputError(
                 "is needed for Theorem 4, whose formula contains it", parameter="max_samples"
             )
-        total, bits = as_total(many, max_samples), low_bits(n, phi, many, max_samples, epsilon)
+        total = as_total(many, max_samples)
+        bits = low_bits(n, phi, many, max_samples, epsilon=epsilon)
         p = decay(n, phi)
         reach = 2 * log(total * n**2 / epsilon) / log_inverse(p, one_minus_decay(n, phi)) + 1
         theorem, scheme = 4, Lehmer(n, many, phi=phi, low_bits=bits, max_samples=max_samples)

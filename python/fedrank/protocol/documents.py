@@ -15,7 +15,6 @@ from fedrank._validation import few
 from fedrank.consensus.saved import as_known, as_number, check_fields, is_count
 from fedrank.exceptions import InputError
 from fedrank.protocol.clients import client_ids
-from fedrank.protocol.secagg import STEPS
 from fedrank.protocol.study import Study
 from fedrank.schemes import Dispersion, Fit, Refine
 
@@ -136,7 +135,7 @@ def read_extra(
         "secure": extra["secure"],
         "run": extra["run"],
         "survivors": survivors,
-        **read_dropped(extra["dropped"], index, set(survivors), len(rounds)),
+        **read_dropped(extra["dropped"], index, set(survivors), len(rounds), study.steps),
         "rounds": rounds,
         "bytes_up": np.sum([each.bytes_up for each in rounds], axis=0),
         "bytes_down": np.sum([each.bytes_down for each in rounds], axis=0),
@@ -154,7 +153,8 @@ def read_extra(
 def read_study(fields: Any, named: Any) -> Study:
     """Read the study, and whether it was given names, which its own JSON does not tell."""
     study = Study.from_json(canonical(fields))
-    if not isinstance(named, bool) or (study.named and not named):
+    known = study.named or study.signed
+    if not isinstance(named, bool) or (known and named != study.named):
         raise InputError(
             f"named must be true where the roster has names, else true or false, not {named!r}"
         )
@@ -174,25 +174,30 @@ def as_seconds(value: Any) -> float:
 
 
 def read_dropped(
-    entries: Any, numbers: Mapping[Any, int], survivors: set[Any], rounds: int
+    entries: Any,
+    numbers: Mapping[Any, int],
+    survivors: set[Any],
+    rounds: int,
+    steps: tuple[str, ...],
 ) -> dict[str, Any]:
     """Read who was lost, when and why.
 
-    A client is in the sum if and only if it was not lost before the last step of the first round.
+    A client is in the sum if and only if it sent its masked message in the first round.
     """
+    unsummed = steps[: steps.index("mask") + 1]
     dropped: dict[Any, str | tuple[int, str]] = {}
     reasons: dict[Any, str] = {}
     for entry in entries:
         check_fields(entry, {"client", "round", "step", "why"})
         client = one_client(entry["client"], numbers)
-        step = as_known(entry["step"], tuple(STEPS), "step")
+        step = as_known(entry["step"], steps, "step")
         round = entry["round"]
         if client in dropped or not is_count(round) or round >= rounds:
             raise InputError(
                 f"client {client!r} must be dropped once, in a round from 0 to {rounds - 1}, "
                 f"not in {round!r}"
             )
-        if (round == 0 and step != STEPS[-1]) == (client in survivors):
+        if (round == 0 and step in unsummed) == (client in survivors):
             where = f"{step} of round {round}"
             is_in = "is" if client in survivors else "is not"
             raise InputError(f"client {client!r} was lost at {where}, but {is_in} in the sum")

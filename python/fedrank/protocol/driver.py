@@ -330,7 +330,6 @@ class Driver:
             rounds=list(zip(self.rounds, self.totals, strict=True)),
             running=self.running,
             lost=self.lost,
-            confirmations=self.confirmations,
         )
 
     def load(self, saved: Saved) -> None:
@@ -340,7 +339,6 @@ class Driver:
             return
         self.run, self.seed, self.record = state.run, state.seed, state.record
         self.lost, self.running = state.lost, state.running
-        self.confirmations = state.confirmations
         for result, total in state.rounds:
             self.decode(result.round.number, total, len(result.survivors))
             self.rounds.append(result)

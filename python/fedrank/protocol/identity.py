@@ -5,9 +5,11 @@ from pathlib import Path
 
 from fedrank import _core
 from fedrank._files import write_whole
+from fedrank._text import printable
 from fedrank.exceptions import InputError, ProtocolError
 
 PRIVATE = 0o600  # permissions of a key file
+PRIVATE_START = "fedrank-key1:"
 
 
 class Identity:
@@ -133,3 +135,62 @@ def public_identity(line: str) -> _core.PublicIdentity:
         return _core.PublicIdentity.from_line(line)
     except ProtocolError as error:
         raise InputError(error.problem, value=line) from None
+
+
+def save_public(path: str | os.PathLike[str], name: str, line: str) -> None:
+    """Write a name and a public line to a new file, to send to others.
+
+    Raises
+    ------
+    FileExistsError
+        If the file is there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "north.pub"
+    >>> save_public(path, "north", Identity.generate().public)
+    >>> path.read_text()[:18]
+    'north fedrank-id1:'
+    """
+    write_whole(path, f"{name} {line}\n".encode(), sync=True, replace=False)
+
+
+def load_public(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """Read what `save_public` wrote: a name and a public line.
+
+    Raises
+    ------
+    InputError
+        If the file is not one line with both, or the line is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "north.pub"
+    >>> north = Identity.generate()
+    >>> save_public(path, "north of here", north.public)
+    >>> load_public(path) == ("north of here", north.public)
+    True
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise InputError("it is not text", file=path) from None
+    if PRIVATE_START in text:
+        raise InputError(
+            "this file has a private key, which must stay where it is",
+            file=path,
+            remedy="name the file of the public line, which ends in .pub",
+        )
+    name, _, line = text.replace("\t", " ").rpartition(" ")
+    name = name.strip()
+    if not name or printable(name) != name:  # a second line would be part of the name
+        raise InputError(
+            "a public identity must be one line: a name, a space and the public line", file=path
+        )
+    try:
+        return name, public_identity(line).line()
+    except InputError as error:
+        raise InputError(error.problem, file=path) from None

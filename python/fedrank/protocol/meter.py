@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from fedrank._progress import Progress
 from fedrank.protocol.methods import DISPERSION, REFINE, START, Kemeny, scheme_of
+from fedrank.protocol.secagg import STEPS
 from fedrank.protocol.study import Study
 from fedrank.schemes import AnyScheme
 from fedrank.transport.base import Step
@@ -13,6 +14,7 @@ PAIR_SECONDS = 120e-6  # a key agreement and a sealed share
 SHARE_SECONDS = 2e-6  # per pair of clients and share that the threshold needs
 MASK_SECONDS = 250e-6  # a share opened and a key agreement
 STREAM_SECONDS = 4e-9  # per pair of clients and entry of the message
+VERIFY_SECONDS = 50e-6  # a signature verified
 PACK_SECONDS = 20e-9  # per entry of the message
 ANSWER_SECONDS = 50e-6  # any answer
 ENCODE_SECONDS = {"borda": 1e-9, "lehmer": 70e-9, "refine": 0.5e-9, "dispersion": 10e-9}
@@ -41,6 +43,8 @@ class Meter:
     def __init__(
         self, study: Study, sizes: Sequence[int], secure: bool, progress: Progress
     ) -> None:
+        self.steps = study.steps if secure else STEPS
+        self.signed = study.signed
         self.threshold = study.threshold
         self.sizes = sizes
         self.secure = secure
@@ -51,7 +55,7 @@ class Meter:
             progress.total = sum(
                 self.seconds(number, name, client)
                 for number in range(len(self.schemes))
-                for name in ("advertise", "share", "mask", "unmask")
+                for name in self.steps
                 for client in range(len(sizes))
             )
 
@@ -80,6 +84,9 @@ class Meter:
             seconds += entries * PACK_SECONDS
         if name == "mask" and self.secure:
             seconds += peers * (MASK_SECONDS + entries * STREAM_SECONDS)
+            seconds += peers * VERIFY_SECONDS * self.signed
+        if name == "unmask" and self.secure:
+            seconds += self.threshold * VERIFY_SECONDS * self.signed
         return seconds
 
 

@@ -46,7 +46,9 @@ class Kemeny(Frozen):
         with the same ``max_samples`` and ``partial``: it counts rankings, as margins do. Weighted
         means are coarse where clients hold far fewer rankings than ``max_samples``; the
         consensus is the same, but it takes more rounds and bits to find. State a bound near the
-        largest client, or start with exact sums: ``Borda(…, send="sums")``.
+        largest client, or start with exact sums: ``Borda(…, send="sums")``. A start that counts
+        clients (``send="means"``) together with margins, which count rankings, may separate the
+        last two honest clients if the others collude.
     window : int or "auto"
         How many places apart items may be for their margin to be asked for. ``"auto"`` begins with
         neighbours and widens where items move: see `fedrank.schemes.Refine`.

@@ -135,8 +135,10 @@ class Record:
         """
         if begin.study != bytes.fromhex(study.digest):
             raise ProtocolError("the round belongs to another study", "foreign")
+        begun = len(self.begins)
         round = self.begin(study, begin.round, Begin(begin.stage, tuple(begin.order)))
         if begin.round_digest().hex() != round.digest:
+            del self.begins[begun:]
             raise ProtocolError(
                 f"round {begin.round} follows other rounds or survivors than this client saw",
                 "foreign",

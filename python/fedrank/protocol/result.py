@@ -11,7 +11,7 @@ from fedrank._text import printable
 from fedrank._validation import MAX_LISTED, plural
 from fedrank.consensus.html import MAX_ROWS, as_html, table
 from fedrank.consensus.result import Consensus, same_fields
-from fedrank.consensus.ties import chance, say_clients, tie_facts
+from fedrank.consensus.ties import chance, say_clients, say_close, tie_facts
 from fedrank.exceptions import Remedy
 from fedrank.protocol import documents
 from fedrank.protocol.clients import Client, client_ids
@@ -173,18 +173,30 @@ class FederatedConsensus(Consensus):
         can_draw = any(each.scheme.breaks_ties for each in self.rounds if each.survivors)
         return say_clients(drawn, can_draw)
 
-    def _say_rounding(self) -> str | None:
+    def _rounded(self) -> Borda | None:
+        """Return the scheme if it is one that rounded the means."""
         scheme = self.scheme
-        if not isinstance(scheme, Borda) or scheme.send != "weighted" or scheme.n == 1:
+        return scheme if isinstance(scheme, Borda) and scheme.rounds_means else None
+
+    def _say_exchanged(self) -> str | None:
+        scheme = self._rounded()
+        if scheme is None or scheme.levels is None or scheme.n == 1:
             return None
-        return (
-            "weighted means are rounded: items may be in the wrong order where clients hold far "
-            f"fewer than {scheme.max_samples} rankings"
-        )
+        if scheme.send == "weighted":
+            return (
+                "items may be in the wrong order where clients hold far fewer than "
+                f"{scheme.max_samples} rankings"
+            )
+        assert self.scores is not None
+        # Each client moves the difference of two items by less than a level, so the sum over S
+        # clients by less than S. Sums are whole numbers, which the scores are not.
+        clients = len(self.survivors)
+        sums = np.rint(self.scores[self.order] * scheme.levels * clients)
+        return say_close(self, np.diff(sums) / (scheme.levels * clients), 1 / scheme.levels)
 
     def _rounded_to(self) -> str | None:
-        scheme = self.scheme
-        if not isinstance(scheme, Borda) or scheme.levels is None:
+        scheme = self._rounded()
+        if scheme is None:
             return None
         # Where neighbours in the roster are lost, their shifts are missing between two others.
         apart = f"{scheme.resolution * (1 + longest_gap(self.in_sum)):.2g} of a place"

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from fedrank import _core
 from fedrank._validation import as_list, plural, whole
-from fedrank.exceptions import InputError
+from fedrank.exceptions import InputError, Remedy
 from fedrank.protocol.identity import Identity, public_identity
 
 MAX_CLIENTS = 65_535  # the protocol numbers clients in 16 bits
@@ -130,7 +130,7 @@ def as_coordinator(coordinator: "str | Identity | None", signed: bool) -> str | 
             "has an identity, but the clients have none",
             parameter="coordinator",
             value=coordinator,
-            remedy="give an identity to every client too, or to nobody",
+            remedy=Remedy.IDENTITIES,
         )
     return None if coordinator is None else public_line(coordinator, "the coordinator")
 
@@ -159,7 +159,7 @@ def check_different(names: Sequence[str], lines: Sequence[str], coordinator: str
             raise InputError(
                 f"{owners[shared[0]]} and {party} have the same {which}",
                 value=line,
-                remedy="make an identity for each party",
+                remedy=Remedy.OWN_IDENTITY,
             )
         owners |= dict.fromkeys(keys, party)
 

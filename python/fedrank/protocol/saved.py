@@ -36,7 +36,6 @@ class State:
     rounds: list[Opened]
     running: Running | None
     lost: dict[int, tuple[int, str, str]]
-    confirmations: list[tuple[int, bytes]]
 
 
 class Saved:
@@ -71,7 +70,6 @@ class Saved:
         rounds: Sequence[Opened],
         running: Running | None,
         lost: dict[int, tuple[int, str, str]],
-        confirmations: list[tuple[int, bytes]],
     ) -> None:
         """Replace the file by this state."""
         fields = {
@@ -83,7 +81,6 @@ class Saved:
             "rounds": [costs(each) | {"total": total.tolist()} for each, total in rounds],
             "running": None if running is None else running_fields(running),
             "lost": {str(client): list(when) for client, when in lost.items()},
-            "confirmations": [[client, signature.hex()] for client, signature in confirmations],
         }
         write_whole(self.path, json.dumps(fields).encode(), mode=0o600, sync=True)
 
@@ -198,7 +195,6 @@ def read_state(study: Study, fields: dict[str, Any]) -> State:
         rounds=rounds,
         running=running,
         lost={int(c): (number, step, why) for c, (number, step, why) in fields["lost"].items()},
-        confirmations=[(client, bytes.fromhex(each)) for client, each in fields["confirmations"]],
     )
 
 

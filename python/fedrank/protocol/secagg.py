@@ -12,6 +12,7 @@ driver and without an agent, then your code must check both.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -120,7 +121,7 @@ class Client:
         return self._client.confirm(survivors, self._signer)
 
     def unmask(self, request: bytes) -> bytes:
-        """The last step: one share for every client, of one of its two secrets.
+        """Last step: one share for every client, of one of its two secrets.
 
         With identities the request is what clients confirmed; otherwise, the survivors.
         """
@@ -223,61 +224,6 @@ class Server:
         """
         return self._server.confirmations()
 
-    def begin(
-        self,
-        me: int,
-        study: str,
-        order: Sequence[int] = (),
-        previous: str | None = None,
-        survivors: Sequence[int] = (),
-        confirmations: Sequence[tuple[int, bytes]] = (),
-    ) -> bytes:
-        """Write what opens this round for client ``me``.
-
-        Parameters
-        ----------
-        me : int
-            The client's index in the roster.
-        study : str
-            The digest of the study, in hexadecimal.
-        order : sequence of int
-            The announced order; empty in round 0.
-        previous : str, optional
-            The digest of the round before, in hexadecimal; none in round 0.
-        survivors : sequence of int
-            The survivors of the round before; none in round 0.
-        confirmations : sequence of (int, bytes)
-            `Server.confirmations` of the round before; none in round 0 or without identities.
-
-        Raises
-        ------
-        ValueError
-            If these do not give the digest of this server's round.
-
-        Examples
-        --------
-        >>> from fedrank import Borda, Study
-        >>> study = Study(Borda(n=2, clients=2))
-        >>> server = Server(study.round(0), run=3)
-        >>> begin = Begin.open(server.begin(1, study.digest), 1)
-        >>> begin.run, begin.session() == server.session
-        (3, True)
-        """
-        begin = Begin(
-            bytes.fromhex(study),
-            self.run,
-            self.round.number,
-            self.nonce,
-            self.round.stage,
-            list(order),
-            bytes(32) if previous is None else bytes.fromhex(previous),
-            list(survivors),
-            list(confirmations),
-        )
-        if begin.session() != self.session:
-            raise InputError("the study, order, previous round and survivors do not give this round")
-        return begin.to_bytes(whole("me", me, least=0, most=65_534))
-
     def receive(self, sender: int, message: bytes) -> None:
         """Take a message; the sender is known from the transport.
 
@@ -353,7 +299,13 @@ def signer(identity: Identity | None) -> _core.Identity | None:
     return None if identity is None else identity._core
 
 
-def parameters(round: Round) -> tuple[bytes, int, int, int, _core.Scheme, tuple[str, ...]]:
+@lru_cache(maxsize=16)
+def roster_of(identities: tuple[str, ...]) -> _core.Roster:
+    """Read the public lines of a study's clients, once."""
+    return _core.Roster(identities)
+
+
+def parameters(round: Round) -> tuple[bytes, int, int, int, _core.Scheme, _core.Roster]:
     """Reduce a round to what the core must know of it."""
     if not isinstance(round, Round):
         kind = type(round).__name__  # not its value: swapped arguments may be secrets
@@ -366,5 +318,5 @@ def parameters(round: Round) -> tuple[bytes, int, int, int, _core.Scheme, tuple[
         round.threshold,
         round.number,
         round.scheme._core_scheme,
-        round.identities,
+        roster_of(round.identities),
     )

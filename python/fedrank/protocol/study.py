@@ -361,10 +361,12 @@ class Study(Frozen):
                 value=fields["items"],
             )
         method = method_from_json(fields["method"])
+        roster = roster_from_json(fields["roster"], method.clients)
+        unnamed = isinstance(roster, list) and tuple(roster) == as_names(None, method.clients)
         study = cls(
             method,
             fields["items"],
-            roster_from_json(fields["roster"], method.clients),
+            None if unnamed else roster,
             fields["threshold"],
             fields["coordinator"],
             fit_phi=fields["fit_phi"],

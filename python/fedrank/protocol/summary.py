@@ -17,10 +17,7 @@ SHOWN_LETTERS = 60  # of a label or a name
 WORDS_PER_LINE = 6
 MARGIN = " " * 13  # of all lines that go on with what the line above is about
 
-UNSIGNED = (
-    "none: nobody can tell who sends what, and whoever runs the server can read every input. "
-    "Use such a study for trials only"
-)
+UNSIGNED = "none: nobody can tell who sends what, and whoever runs the server can read every input"
 
 
 def summary(study: "Study") -> str:
@@ -177,18 +174,16 @@ def describe_threshold(study: "Study") -> list[str]:
     if not study.signed:
         return said
     colluders, honest = colluders_of(study), honest_of(study)
-    with_help = f"even with the help of up to {colluders:,} {noun(colluders, 'client')}"
+    if colluders == 0:
+        alone = "if no client helps it; with the help of one it may read inputs"
+        return [*said, f"a hostile server learns the sum only, {alone}"]
+    helped = f"even with the help of up to {colluders:,} {noun(colluders, 'client')}"
     hidden = (
-        f"each input is then hidden among those of at least {honest:,} honest survivors"
+        f"with so much help, each input is hidden among at least {honest:,} honest ones"
         if honest > 1
-        else "it may then be the sum of one honest client: its input is not hidden"
+        else "with so much help, the sum may have one honest input, which is then not hidden"
     )
-    alone = "if no client helps it; with the help of one it may read inputs"
-    return [
-        *said,
-        f"a hostile server learns the sum only, {with_help if colluders else alone}",
-        hidden,
-    ]
+    return [*said, f"a hostile server learns the sum only, {helped}", hidden]
 
 
 def short(text: object) -> str:

@@ -76,7 +76,7 @@ class InProcess:
         identities: Sequence[Identity] | None = None,
     ) -> None:
         party = Party if secure else PlainParty
-        given = identities or [None] * len(data)
+        given: Sequence[Identity | None] = identities or [None] * len(data)
         self.parties = [
             party(study, me, rankings, seed, identity)
             for me, (rankings, identity) in enumerate(zip(data, given, strict=True))
@@ -220,7 +220,7 @@ class PlainParty(Party):
         """Answer one step: only one of them carries anything."""
         if step.name == "advertise":
             begin = opening(request, self.me, step.run, step.round)
-            if begin.round > 0:
+            if begin.round > 0:  # only here is said over whom the round before was opened
                 self.record.open(begin.round - 1, begin.survivors)
             self.record.take(self.study, begin)
         elif step.name == "mask":

@@ -63,3 +63,18 @@ impl PublicIdentity {
         (Cow::Borrowed(signing), Cow::Borrowed(sealing))
     }
 }
+
+/// The public identities of a study's clients, in the order of the roster; none if it has none.
+///
+/// Reading a line takes as long as verifying a signature, so each study is read once.
+#[pyclass(frozen, module = "fedrank._core")]
+pub(crate) struct Roster(pub(crate) Vec<secagg::PublicIdentity>);
+
+#[pymethods]
+impl Roster {
+    #[new]
+    fn new(lines: Vec<String>) -> Result<Self> {
+        let identities = lines.iter().map(|line| secagg::PublicIdentity::from_line(line));
+        Ok(Self(identities.collect::<secagg::Result<_>>()?))
+    }
+}

@@ -43,7 +43,7 @@ mod _core {
         golomb_fit_items, golomb_parameter,
     };
     #[pymodule_export]
-    use crate::identity::{Identity, PublicIdentity};
+    use crate::identity::{Identity, PublicIdentity, Roster};
     #[pymodule_export]
     use crate::interrupt::{interrupt_all, listen};
     #[pymodule_export]

@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use fedrank_core::Interrupt;
 use fedrank_core::secagg::identity::SIGNATURE;
-use fedrank_core::secagg::{self, Begin, Client, Confirmation, Params, PublicIdentity, Server};
+use fedrank_core::secagg::{self, Begin, Client, Confirmation, Params, Server};
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -14,26 +13,22 @@ use pyo3::types::PyBytes;
 
 use crate::array::{key, slice, vector};
 use crate::error::{Error, Result};
-use crate::identity::Identity;
+use crate::identity::{Identity, Roster};
 use crate::interrupt::{LONG, interruptible};
 use crate::scheme::Scheme;
 
-/// `identities` are public lines in roster order; none means that nothing is signed.
+/// Without identities on the roster nothing is signed.
 fn params(
     digest: &[u8],
     clients: usize,
     threshold: usize,
     round: u32,
     scheme: &Scheme,
-    identities: &[String],
+    roster: &Roster,
 ) -> Result<Params> {
     let layout = scheme.0.layout().clone();
     let params = Params::new(key(digest)?, clients, Some(threshold), round, layout)?;
-    if identities.is_empty() {
-        return Ok(params);
-    }
-    let identities = identities.iter().map(|line| PublicIdentity::from_line(line));
-    Ok(params.signed(identities.collect::<secagg::Result<_>>()?)?)
+    if roster.0.is_empty() { Ok(params) } else { Ok(params.signed(roster.0.clone())?) }
 }
 
 /// Ids and signatures as they come from Python.
@@ -150,7 +145,7 @@ impl SecaggBegin {
 
 /// One client in one session.
 ///
-/// Clients run in worker threads, where no signal arrives: `interrupt_all` stops them.
+/// Clients often run in worker threads, where no signal arrives: `interrupt_all` stops them there.
 #[pyclass(module = "fedrank._core")]
 pub(crate) struct SecaggClient(Client);
 
@@ -164,11 +159,11 @@ impl SecaggClient {
         threshold: usize,
         round: u32,
         scheme: &Scheme,
-        identities: Vec<String>,
+        roster: &Roster,
         me: usize,
         session: &[u8],
     ) -> Result<Self> {
-        let params = params(digest, clients, threshold, round, scheme, &identities)?;
+        let params = params(digest, clients, threshold, round, scheme, roster)?;
         Ok(Self(Client::new(params, me, key(session)?, &mut UnwrapErr(SysRng))?))
     }
 
@@ -179,10 +174,10 @@ impl SecaggClient {
         threshold: usize,
         round: u32,
         scheme: &Scheme,
-        identities: Vec<String>,
+        roster: &Roster,
         state: &[u8],
     ) -> Result<Self> {
-        let params = params(digest, clients, threshold, round, scheme, &identities)?;
+        let params = params(digest, clients, threshold, round, scheme, roster)?;
         Ok(Self(Client::resume(params, state)?))
     }
 
@@ -205,8 +200,9 @@ impl SecaggClient {
         request: &[u8],
         signer: Option<&Identity>,
     ) -> Result<Bound<'py, PyBytes>> {
-        let (signer, token) = (signer.map(|identity| &identity.0), Interrupt::begin());
-        Ok(PyBytes::new(py, &py.detach(|| self.0.share(request, signer, token))?))
+        let signer = signer.map(|identity| &identity.0);
+        let reply = interruptible(py, LONG, |token| self.0.share(request, signer, token))?;
+        Ok(PyBytes::new(py, &reply))
     }
 
     fn mask<'py>(
@@ -215,8 +211,9 @@ impl SecaggClient {
         request: &[u8],
         input: PyReadonlyArray1<'py, u64>,
     ) -> Result<Bound<'py, PyBytes>> {
-        let (input, token) = (slice(&input)?, Interrupt::begin());
-        Ok(PyBytes::new(py, &py.detach(|| self.0.mask(request, input, token))?))
+        let input = slice(&input)?;
+        let reply = interruptible(py, LONG, |token| self.0.mask(request, input, token))?;
+        Ok(PyBytes::new(py, &reply))
     }
 
     fn confirm<'py>(
@@ -256,10 +253,10 @@ impl SecaggServer {
         threshold: usize,
         round: u32,
         scheme: &Scheme,
-        identities: Vec<String>,
+        roster: &Roster,
         run: u64,
     ) -> Result<Self> {
-        let params = params(digest, clients, threshold, round, scheme, &identities)?;
+        let params = params(digest, clients, threshold, round, scheme, roster)?;
         Ok(Self(Server::new(params, run, &mut UnwrapErr(SysRng))))
     }
 
@@ -270,10 +267,10 @@ impl SecaggServer {
         threshold: usize,
         round: u32,
         scheme: &Scheme,
-        identities: Vec<String>,
+        roster: &Roster,
         state: &[u8],
     ) -> Result<Self> {
-        let params = params(digest, clients, threshold, round, scheme, &identities)?;
+        let params = params(digest, clients, threshold, round, scheme, roster)?;
         Ok(Self(Server::resume(params, state)?))
     }
 

@@ -5,6 +5,7 @@ import ssl
 import stat
 import subprocess
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,8 @@ from fedrank.cli.flower import readme as readme_of
 from fedrank.transport.flower.app import write_app
 from fedrank.transport.flower.join import environment, node_command
 from fedrank.transport.flower.keys import write_keys
-from helpers.agents import STUDY
 from helpers.command import COMMAND
+from helpers.identities import PARTIES, with_identities
 
 
 def test_an_app_has_what_flower_needs(tmp_path):
@@ -36,6 +37,7 @@ def test_an_app_has_what_flower_needs(tmp_path):
         "nameless": False,
         "seed": 4,
     }
+    assert "key" not in app["config"]  # a study without identities
     assert Study.from_json((tmp_path / "app" / "study_app" / "study.json").read_text()) == study
     readme = (tmp_path / "app" / "README.md").read_text()
     assert study.digest in readme
@@ -47,8 +49,24 @@ def test_an_app_has_what_flower_needs(tmp_path):
         write_app(study, tmp_path / "none" / "app")
 
 
-def test_an_app_can_be_built_by_flower(tmp_path):
-    write_app(STUDY, tmp_path / "app")
+def test_an_app_of_a_signed_study_holds_the_path_of_the_key_only(tmp_path):
+    study = Study(Borda(2, 3), roster=with_identities("xyz"), coordinator=PARTIES[3])
+    PARTIES[3].save(tmp_path / 'my "own".key')
+    write_app(study, tmp_path / "app", key=tmp_path / 'my "own".key')
+    project = tomllib.loads((tmp_path / "app" / "pyproject.toml").read_text())
+    config = project["tool"]["flwr"]["app"]["config"]
+    assert config["key"] == str(tmp_path / 'my "own".key')
+    write_app(study, tmp_path / "later")
+    project = tomllib.loads((tmp_path / "later" / "pyproject.toml").read_text())
+    assert project["tool"]["flwr"]["app"]["config"]["key"] == ""  # so that a run may name it
+
+
+def test_an_app_can_be_built_by_flower_and_no_key_beside_it_is_sent(tmp_path):
+    study = Study(Borda(2, 3), roster=with_identities("xyz"), coordinator=PARTIES[3])
+    write_app(study, tmp_path / "app", key=tmp_path / "app" / "me.key")
+    for place in (tmp_path / "app", tmp_path / "app" / "study_app"):
+        PARTIES[3].save(place / "me.key")
+    write_keys(tmp_path / "app" / "keys", [], nodes=1)
     home = {"FLWR_HOME": str(tmp_path / "home"), "FLWR_TELEMETRY_ENABLED": "0"}
     done = subprocess.run(
         [COMMAND.with_name("flwr"), "build"],
@@ -60,7 +78,15 @@ def test_an_app_can_be_built_by_flower(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert list((tmp_path / "app").glob("*.fab"))
+    (bundle,) = (tmp_path / "app").glob("*.fab")
+    with zipfile.ZipFile(bundle) as sent:
+        assert "study_app/study.json" in sent.namelist()
+        assert not [name for name in sent.namelist() if name.endswith(".key")]
+        assert not any(
+            word in sent.read(name)
+            for name in sent.namelist()
+            for word in (b"fedrank-key1:", b"PRIVATE KEY")
+        )
 
 
 def test_trial_certificates_hold_for_their_hosts_and_no_other(tmp_path):

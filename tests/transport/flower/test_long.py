@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fedrank import Borda, Rankings, Study, federate
+from fedrank import Borda, Identity, Rankings, Study, federate
 from helpers.federation import LINK, SCRIPTS, TIMEOUT_SECONDS, Federation, federation
 from helpers.paths import TESTS
 
@@ -17,6 +17,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.nodes]
 
 LABELS = ["ash", "birch", "cedar", "dogwood", "elm"]
 SEED = 3
+COORDINATOR = Identity.generate()
+KEYS = {f"client-{c}": Identity.generate() for c in range(10)}
 
 # The client's side; some kill their agent: before they ask it, or once it has answered.
 KILLING = """
@@ -44,7 +46,7 @@ def kill(message, context):
 
 
 app = ClientApp()
-for step in ("advertise", "share", "mask", "unmask"):
+for step in ("advertise", "share", "mask", "confirm", "unmask"):
     app.query(step)(kill)
 """
 
@@ -87,8 +89,12 @@ def rankings(seed):
     return [rng.permutation(5).tolist() for _ in range(12)]
 
 
-def study_of(clients, **options):
-    return Study(Borda(5, clients), LABELS, [f"client-{c}" for c in range(clients)], **options)
+def keys_of(clients):
+    return dict(list(KEYS.items())[:clients])
+
+
+def study_of(clients):
+    return Study(Borda(5, clients), LABELS, keys_of(clients), coordinator=COORDINATOR)
 
 
 def configured(study):
@@ -140,7 +146,7 @@ def join_running_agent(made, name):
 def apart(tmp_path):
     """Three nodes whose agents are processes of their own."""
     study = study_of(3)
-    made = Federation(tmp_path, list(study.roster))
+    made = Federation(tmp_path, keys_of(3), COORDINATOR)
     try:
         made.start_link()
         made.register()
@@ -183,7 +189,7 @@ def test_an_agent_killed_between_reply_and_next_step_goes_on_when_it_is_back(apa
 
 def test_ten_nodes(tmp_path):
     study = study_of(10)
-    with federation(tmp_path, list(study.roster), configured(study)) as ten:
+    with federation(tmp_path, keys_of(10), configured(study), COORDINATOR) as ten:
         _, status, result, _ = ten.run(ten.app("app", study, seed=SEED))
     assert status["status"] == "finished:completed"
     expect(result, study)
@@ -220,7 +226,7 @@ def test_nothing_calls_home(tmp_path):
 def test_the_same_app_runs_in_flowers_simulation(tmp_path, monkeypatch):
     pytest.importorskip("ray", reason="needs Flower's extra: pip install 'flwr[simulation]'")
     study = study_of(3)
-    made = Federation(tmp_path, list(study.roster))
+    made = Federation(tmp_path, keys_of(3), COORDINATOR)
     configured(study)(made)
     for number, name in enumerate(made.roster):
         (made.folder / name).rename(made.folder / f"node-{number}")

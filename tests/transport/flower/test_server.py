@@ -7,31 +7,38 @@ from types import SimpleNamespace
 import pytest
 from flwr.app import ConfigRecord, Error, Message, RecordDict
 
-from fedrank import Rankings, conduct, federate
+from fedrank import Identity, Rankings, Study, conduct, federate
 from fedrank._random import seed_bytes
 from fedrank.exceptions import RunFailedError
-from fedrank.protocol.secagg import STEPS
+from fedrank.protocol.secagg import SIGNED_STEPS, STEPS
 from fedrank.transport import InProcess, Lost, Step
 from fedrank.transport.flower import server
-from helpers.agents import LABELS, RANKS, SECRET, STUDY
+from helpers.agents import LABELS, RANKS, ROSTER, SECRET, STUDY
+from helpers.identities import PARTIES, with_identities
 
 pytestmark = pytest.mark.usefixtures("task")
 
 DATA = [Rankings(ranks, LABELS) for ranks in RANKS]
+ME = PARTIES[-1]
+SIGNED = Study(STUDY.method, LABELS, with_identities(ROSTER), coordinator=ME)
 
 
-def clients():
-    return InProcess(STUDY, DATA, seed_bytes(9))
+def clients(study=STUDY):
+    keys = PARTIES[:4] if study.signed else None
+    return InProcess(study, DATA, seed_bytes(9), identities=keys)
 
 
 # Finding nodes
 
 
 class FakeGrid:
-    """Nodes that answer at once, or with an error."""
+    """Nodes that answer at once, or with an error.
 
-    def __init__(self, clients, names, silent=()):
-        self.clients, self.names, self.silent = clients, names, silent
+    ``told`` is what each says when it is asked which client it is.
+    """
+
+    def __init__(self, clients, names, silent=(), told=()):
+        self.clients, self.names, self.silent, self.told = clients, names, silent, told
         self.asked = []
 
     def get_nodes(self):
@@ -46,16 +53,23 @@ class FakeGrid:
             if node in self.silent:
                 continue
             asked = message.content["fedrank"]
-            at = Step(int(asked["run"]), int(asked["round"]), step)
-            # Node 10 + n is client (n + 1) modulo 4.
-            reply = self.clients.parties[(node - 9) % 4].answer(at, asked["bytes"])
+            if step == "which":
+                record = self.told[node - 10]
+            else:
+                at = Step(int(asked["run"]), int(asked["round"]), step)
+                # Node 10 + n is client (n + 1) modulo 4.
+                record = {"bytes": self.clients.parties[(node - 9) % 4].answer(at, asked["bytes"])}
             yield SimpleNamespace(
                 metadata=SimpleNamespace(src_node_id=node),
                 has_error=lambda: False,
-                content=RecordDict({"fedrank": ConfigRecord({"bytes": reply})}),
+                content=RecordDict({"fedrank": ConfigRecord(record)}),
             )
 
 
+TOLD = [{"client": (n + 1) % 4} for n in range(4)]
+
+
+@pytest.mark.parametrize("study", [STUDY, SIGNED], ids=["unsigned", "signed"])
 @pytest.mark.parametrize(
     ("names", "nameless"),
     [
@@ -64,12 +78,13 @@ class FakeGrid:
         ([""] * 4, True),
     ],
 )
-def test_nodes_are_known_by_their_registered_names_or_else_by_their_word(names, nameless):
-    grid = FakeGrid(clients(), names)
-    nodes = server.Nodes(grid, STUDY, 5.0, nameless)
+def test_nodes_are_known_by_their_registered_names_or_else_by_their_word(study, names, nameless):
+    grid = FakeGrid(clients(study), names, told=TOLD)
+    nodes = server.Nodes(grid, study, 5.0, nameless)
     nodes.find(0.1)
-    found = conduct(STUDY, nodes, rng=9)
-    assert found.survivors == list(STUDY.roster)
+    assert grid.asked == [("which", node) for node in range(10, 14) if nameless]
+    found = conduct(study, nodes, identity=ME if study.signed else None, rng=9)
+    assert found.survivors == list(study.roster)
     assert nodes.clients == {13: 0, 10: 1, 11: 2, 12: 3}
     assert {node for _, node in grid.asked} == {10, 11, 12, 13}
 
@@ -84,12 +99,29 @@ def test_nodes_that_are_not_there_or_silent_have_dropped_out():
     assert told in str(failed.value)
 
 
-def test_of_two_nodes_that_say_they_are_one_client_only_the_first_is_heard():
-    grid = FakeGrid(clients(), [""] * 5)  # the fifth says that it is the first
+def test_two_nodes_that_say_they_are_one_client_fail_the_run():
+    grid = FakeGrid(clients(), [""] * 5, told=[*TOLD, {"client": 2}])
+    with pytest.raises(RunFailedError, match="2 nodes say that they are south: give each its own"):
+        server.Nodes(grid, STUDY, 5.0, nameless=True).find(0.1)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [{"client": 4}, {"client": -1}, {"client": "3"}, {"client": True}, {"code": "error"}, {}],
+)
+def test_a_node_that_says_no_client_of_the_roster_is_not_asked(told):
+    grid = FakeGrid(clients(), [""] * 4, told=[told, *TOLD[1:]])
     nodes = server.Nodes(grid, STUDY, 5.0, nameless=True)
     nodes.find(0.1)
-    assert conduct(STUDY, nodes, rng=9).survivors == list(STUDY.roster)
-    assert 14 not in nodes.clients
+    assert nodes.clients == {11: 2, 12: 3, 13: 0}
+
+
+def test_a_simulated_node_that_does_not_say_which_it_is_is_not_there():
+    grid = FakeGrid(clients(), [""] * 4, silent=[10, 11], told=TOLD)
+    nodes = server.Nodes(grid, STUDY, 5.0, nameless=True)
+    nodes.find(0.1)
+    with pytest.raises(RunFailedError, match=r"east \(its node is not there\), south \(its node"):
+        conduct(STUDY, nodes, rng=9)
 
 
 def test_nodes_without_names_are_not_asked_unless_the_run_says_so():
@@ -152,6 +184,49 @@ def test_a_yes_is_spelled_as_one(value):
         server.flag({"nameless": value}, "nameless")
 
 
+def test_the_key_is_loaded_for_a_signed_study_only(tmp_path):
+    file = tmp_path / "me.key"
+    ME.save(file)
+    assert server.key_of({"key": str(file)}, SIGNED) == ME
+    assert server.key_of({}, STUDY) is None
+    assert server.key_of({"key": ""}, STUDY) is None
+    with pytest.raises(ValueError, match="key is for studies with identities"):
+        server.key_of({"key": str(file)}, STUDY)
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        (None, "key is missing: this study names identities.*run-config 'key="),
+        ("", "key is missing: this study names identities.*run-config 'key="),
+        (True, "key must be a path, not True"),
+        ("none.key", "key cannot be read on the SuperLink's machine: No such file"),
+        ("other.key", "key has the fingerprint .*, but in the study coordinator has"),
+        ("open.key", "other users can read this private key"),
+        ("bad.key", "bad.key: "),
+    ],
+)
+def test_a_signed_study_is_not_conducted_without_its_coordinators_key(
+    tmp_path, monkeypatch, key, told
+):
+    monkeypatch.chdir(tmp_path)
+    Identity.generate().save("other.key")
+    ME.save("open.key")
+    (tmp_path / "open.key").chmod(0o644)
+    (tmp_path / "bad.key").write_text("no key")
+    (tmp_path / "bad.key").chmod(0o600)
+    (tmp_path / "study.json").write_text(SIGNED.to_json())
+    grid = FakeGrid(clients(SIGNED), ["east", "south", "west", "north"])
+    (given,) = itertools.islice(
+        contexts(tmp_path / "results", **({} if key is None else {"key": key})), 1
+    )
+    with pytest.raises(ValueError, match=told) as refused:
+        main_of(server.server_app(tmp_path / "study.json"))(grid, given)
+    assert "fedrank-key1" not in str(refused.value)
+    assert grid.asked == []
+    assert not (tmp_path / "results").exists()
+
+
 # The whole app
 
 
@@ -159,18 +234,29 @@ class KilledError(Exception):
     pass
 
 
-def contexts(folder):
+def contexts(folder, **more):
     """Flower's contexts of runs 21, 22, …"""
     settings = {"wait": 0.1, "deadline": 5.0, "out": str(folder), "seed": 9, "nameless": False}
+    settings |= more
     for number in itertools.count(21):
         yield SimpleNamespace(run_config=settings, run_id=number)
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_a_killed_server_app_goes_on_in_the_next_run(tmp_path, monkeypatch, capsys, step):
-    study = tmp_path / "study.json"
-    study.write_text(STUDY.to_json())
-    grid = FakeGrid(clients(), ["east", "south", "west", "north"])
+@pytest.mark.parametrize(
+    ("study", "step", "nameless"),
+    [
+        *((STUDY, step, False) for step in STEPS),
+        *((SIGNED, step, False) for step in SIGNED_STEPS),
+        (SIGNED, "mask", True),
+    ],
+)
+def test_a_killed_server_app_goes_on_in_the_next_run(
+    tmp_path, monkeypatch, capsys, study, step, nameless
+):
+    (tmp_path / "study.json").write_text(study.to_json())
+    ME.save(tmp_path / "me.key")
+    names = [""] * 4 if nameless else ["east", "south", "west", "north"]
+    grid = FakeGrid(clients(study), names, told=TOLD)
     answered = grid.send_and_receive
 
     def killed(messages, *, timeout):
@@ -179,12 +265,13 @@ def test_a_killed_server_app_goes_on_in_the_next_run(tmp_path, monkeypatch, caps
             raise KilledError
         return replies
 
-    runs = contexts(tmp_path / "results")
-    main = main_of(server.server_app(study))
+    key = {"key": str(tmp_path / "me.key")} if study.signed else {}
+    runs = contexts(tmp_path / "results", nameless=nameless, **key)
+    main = main_of(server.server_app(tmp_path / "study.json"))
     monkeypatch.setattr(grid, "send_and_receive", killed)
     with pytest.raises(KilledError):
         main(grid, next(runs))
-    state = tmp_path / "results" / f"{STUDY.digest}.state"
+    state = tmp_path / "results" / f"{study.digest}.state"
     assert state.stat().st_mode & 0o777 == 0o600
     assert list((tmp_path / "results").glob("*.json")) == []
     monkeypatch.setattr(grid, "send_and_receive", answered)
@@ -192,7 +279,7 @@ def test_a_killed_server_app_goes_on_in_the_next_run(tmp_path, monkeypatch, caps
     assert "going on with the run" in capsys.readouterr().out
     result = json.loads((tmp_path / "results" / "22.json").read_text())
     assert (result["run"], result["flower_run"]) == (21, 22)
-    expected = federate(DATA, STUDY.method, rng=9)
+    expected = federate(DATA, study.method, rng=9)
     assert [row["item"] for row in result["consensus"]] == list(expected.labels)
     assert list(tmp_path.rglob("*.state*")) == []
 

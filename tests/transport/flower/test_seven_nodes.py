@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fedrank import Borda, Rankings, Study, federate
+from fedrank import Borda, Identity, Rankings, Study, federate
 from helpers.federation import federation
 
 pytestmark = pytest.mark.nodes
@@ -11,7 +11,9 @@ pytestmark = pytest.mark.nodes
 ROSTER = ["raises", "killed", "cut-off", "north", "east", "south", "west"]
 LABELS = ["ash", "birch", "cedar", "dogwood", "elm"]
 SEED = 11
-STUDY = Study(Borda(5, 7), LABELS, ROSTER, threshold=4)
+COORDINATOR = Identity.generate()
+KEYS = {name: Identity.generate() for name in ROSTER}
+STUDY = Study(Borda(5, 7), LABELS, KEYS, threshold=4, coordinator=COORDINATOR)
 
 # The client's side, of which three fail when they are asked for their masked input.
 FAILING = """
@@ -39,7 +41,7 @@ def fail(message, context):
 
 
 app = ClientApp()
-for step in ("advertise", "share", "unmask"):
+for step in ("advertise", "share", "confirm", "unmask"):
     app.query(step)(inner)
 app.query("mask")(fail)
 """
@@ -55,7 +57,7 @@ def test_three_failures_at_once_leave_the_exact_sum_over_the_survivors(tmp_path)
         for number, name in enumerate(ROSTER):
             made.configure(name, LABELS, rankings(number), [STUDY], seed=SEED)
 
-    with federation(tmp_path, ROSTER, configure) as seven:
+    with federation(tmp_path, KEYS, configure, COORDINATOR) as seven:
         app = seven.app("app", STUDY, seed=SEED, client=FAILING, deadline=45)
         _, status, result, _ = seven.run(app)
         assert status["status"] == "finished:completed"
@@ -64,7 +66,9 @@ def test_three_failures_at_once_leave_the_exact_sum_over_the_survivors(tmp_path)
         up = [name for name in ROSTER if seven.processes[f"join-{name}"].poll() is None]
         assert up == [name for name in ROSTER if name != "cut-off"]
     clients = [Rankings(rankings(number), LABELS) for number in range(7)]
-    in_process = federate(clients, STUDY.method, threshold=4, dropouts=[0, 1, 2], rng=SEED)
+    in_process = federate(
+        clients, STUDY.method, threshold=4, dropouts=[0, 1, 2], identities=True, rng=SEED
+    )
     assert [client["name"] for client in result["clients"] if client["in_sum"]] == ROSTER[3:]
     assert [client["dropped_at"]["step"] for client in result["clients"][:3]] == ["mask"] * 3
     order = in_process.order

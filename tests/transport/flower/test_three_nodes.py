@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fedrank import Borda, Kemeny, Lehmer, Study, data, federate
+from fedrank import Borda, Identity, Kemeny, Lehmer, Study, data, federate
 from fedrank.transport.flower.join import free_port, node_command
 from fedrank.transport.flower.keys import write_keys
 from helpers.command import write_ranks
@@ -18,13 +18,21 @@ pytestmark = pytest.mark.nodes
 ROSTER = ["north", "east", "south east"]
 LABELS = ["ash", "birch", "cedar", "dogwood", "elm", "fir"]
 SEED = 5
-BORDA = Study(Borda(6, 3), LABELS, ROSTER)
-LEHMER = Study(Lehmer(6, 3), LABELS, ROSTER)
-KEMENY = Study(Kemeny(6, 3, window=1, rounds=4, max_samples=12), LABELS, ROSTER, fit_phi=True)
-ELSE = Study(
-    Borda(6, 3, send="centroids", phi=0.5), LABELS, ROSTER
-)  # which one node does not allow
-OTHERS = Study(Borda(3, 3), LABELS[:3], ROSTER)  # which the data do not suit
+COORDINATOR, STRANGER = Identity.generate(), Identity.generate()
+KEYS = {name: Identity.generate() for name in ROSTER}
+
+
+def signed(method, items=LABELS, **options):
+    return Study(method, items, KEYS, coordinator=COORDINATOR, **options)
+
+
+BORDA = signed(Borda(6, 3))
+LEHMER = signed(Lehmer(6, 3))
+KEMENY = signed(Kemeny(6, 3, window=1, rounds=4, max_samples=12), fit_phi=True)
+ELSE = signed(Borda(6, 3, send="centroids", phi=0.5))  # which one node does not allow
+OTHERS = signed(Borda(3, 3), LABELS[:3])  # which the data do not suit
+UNSIGNED = Study(Borda(6, 3), LABELS, ROSTER)  # which one node does not allow at first
+LATER = signed(Borda(6, 3, levels=2))  # when that node has another key
 
 # North's scores have it in every row; nothing that leaves may.
 MARKER = 7654321.25
@@ -59,7 +67,7 @@ def record(message, context):
 
 
 app = ClientApp()
-for step in ("advertise", "share", "mask", "unmask"):
+for step in ("advertise", "share", "mask", "confirm", "unmask"):
     app.query(step)(record)
 """
 
@@ -80,18 +88,18 @@ def read(three, name):
 
 
 def configure(made):
-    allowed = [BORDA, LEHMER, KEMENY, OTHERS]
+    allowed = [BORDA, LEHMER, KEMENY, OTHERS, UNSIGNED, LATER]
     for number, name in enumerate(ROSTER):
-        studies = [*allowed, ELSE] if name != "east" else allowed
+        own = (allowed, {}) if name == "east" else ([*allowed, ELSE], {"allow_unsigned": True})
         reading = READING.get(name)
-        made.configure(name, LABELS, tied(number), studies, seed=SEED, reading=reading)
+        made.configure(name, LABELS, tied(number), own[0], SEED, reading, **own[1])
     rows = [[MARKER if r == 0 else 10.0 - r for r in row] for row in tied(0)]
     write_ranks(made.folder / "north" / "votes.csv", LABELS, rows)
 
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory):
-    with federation(tmp_path_factory.mktemp("three"), ROSTER, configure) as made:
+    with federation(tmp_path_factory.mktemp("three"), KEYS, configure, COORDINATOR) as made:
         yield made
 
 
@@ -102,7 +110,9 @@ def agree(three, name, study):
     assert (status["status"], status["run-id"]) == ("finished:completed", str(number))
     clients = [read(three, name) for name in ROSTER]
     assert [each.items for each in clients] == [tuple(LABELS)] * 3
-    in_process = federate(clients, study.method, fit_phi=study.fit_phi, rng=SEED)
+    in_process = federate(
+        clients, study.method, fit_phi=study.fit_phi, identities=study.signed, rng=SEED
+    )
     places = [(row["item"], row["score"]) for row in result["consensus"]]
     scores = in_process.scores
     assert places == [
@@ -158,6 +168,38 @@ def test_kemeny_and_phi_are_as_in_process_bit_for_bit(three):
     agree(three, "kemeny", KEMENY)
 
 
+def test_an_unsigned_study_is_refused_by_the_default_policy(three):
+    _, status, result, _ = three.run(three.app("refused", UNSIGNED, client=RECORDING))
+    assert (status["status"], result) == ("finished:failed", None)
+    assert "lost at advertise: east (refused)" in status["status-details"]
+    told = (three.folder / "east" / "state" / "agent.log").read_text()
+    assert f"study {UNSIGNED.digest}: the study names no identities" in told
+
+
+def test_a_server_without_the_coordinators_key_fails_with_a_message(three):
+    _, status, result, _ = three.run(three.app("keyless", BORDA, key="", client=RECORDING))
+    assert (status["status"], result) == ("finished:failed", None)
+    assert "key is missing: this study names identities" in status["status-details"]
+    STRANGER.save(three.folder / "stranger.key")
+    app = three.app("foreign", BORDA, key=three.folder / "stranger.key", client=RECORDING)
+    _, status, result, _ = three.run(app)
+    assert (status["status"], result) == ("finished:failed", None)
+    assert f"key has the fingerprint {STRANGER.fingerprint}" in status["status-details"]
+
+
+def test_a_node_whose_agent_has_another_key_is_refused_in_signed_studies_only(three):
+    three.configure(
+        "east", LABELS, tied(1), [UNSIGNED, LATER], SEED, identity=STRANGER, allow_unsigned=True
+    )
+    three.rejoin("east")
+    _, status, result, _ = three.run(three.app("another", LATER, client=RECORDING))
+    assert (status["status"], result) == ("finished:failed", None)
+    assert "lost at advertise: east (refused)" in status["status-details"]
+    told = (three.folder / "east" / "stranger" / "agent.log").read_text()
+    assert f"the identity {STRANGER.fingerprint} is not in the roster" in told
+    agree(three, "unsigned", UNSIGNED)
+
+
 def test_strangers_are_refused(three):
     """An unregistered key, a wrong authority, and plain text."""
     write_keys(three.folder / "strange", [], 1)
@@ -202,6 +244,20 @@ def votes(three, name):
     return (three.folder / name / "votes.csv").read_text()
 
 
+def test_no_private_key_is_anywhere_but_in_its_file(three):
+    """No app, bundle, message, log or state of Flower's has one."""
+    held = {file: file.read_bytes() for file in three.folder.rglob("*") if file.is_file()}
+    secrets = {
+        content.removeprefix(b"fedrank-key1:").strip()
+        for file, content in held.items()
+        if content.startswith(b"fedrank-key1:") and file.suffix == ".key"
+    }
+    assert len(secrets) == 5  # three nodes, the coordinator, the stranger
+    for file, content in held.items():
+        if file.suffix != ".key":
+            assert not any(secret in content for secret in secrets), file
+
+
 def test_the_agents_files_are_for_their_owner_only(three):
     for name in ROSTER:
         state = three.folder / name / "state"
@@ -211,7 +267,8 @@ def test_the_agents_files_are_for_their_owner_only(three):
 
 def test_every_run_that_got_a_masked_input_is_in_the_ledger(three):
     runs = {int(file.stem) for file in (three.folder / "results").glob("*.json")}
-    assert len(runs) == 3
+    assert len(runs) == 4
     for name in ROSTER:
-        lines = (three.folder / name / "state" / "ledger.jsonl").read_text().splitlines()
-        assert {int(re.search(r'"run": (\d+)', line).group(1)) for line in lines} == runs
+        ledgers = (three.folder / name).glob("*/ledger.jsonl")
+        lines = [line for ledger in ledgers for line in ledger.read_text().splitlines()]
+        assert {int(re.search(r'"run":\s*(\d+)', line).group(1)) for line in lines} == runs

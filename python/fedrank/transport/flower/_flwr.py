@@ -27,3 +27,5 @@ BYTES = "bytes"
 CODE = "code"
 RUN = "run"  # number of the run in a request, as decimal text
 ROUND = "round"  # number of the round, likewise
+CLIENT = "client"  # number of a simulated node's client, in a reply to `WHICH`
+WHICH = "which"  # the query that asks for it

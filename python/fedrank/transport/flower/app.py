@@ -1,15 +1,23 @@
 """A ready Flower app for one study."""
 
+import os
 from pathlib import Path
 
 from fedrank._files import whole_folder, write_whole
+from fedrank.agent.policy import quoted
 from fedrank.protocol.study import Study
 
 FLOWER = "flwr>=1.41,<1.42"
 
 
-def write_app(study: Study, folder: Path, seed: int | None = None, readme: str = "") -> None:
-    """Write the app of a study: what ``flwr run`` needs.
+def write_app(
+    study: Study,
+    folder: Path,
+    seed: int | None = None,
+    readme: str = "",
+    key: str | os.PathLike[str] = "",
+) -> None:
+    """Write the app of a study: what ``flwr run`` needs. It holds no secret.
 
     Parameters
     ----------
@@ -21,6 +29,9 @@ def write_app(study: Study, folder: Path, seed: int | None = None, readme: str =
         Random seed for broken ties; by default another one in every run.
     readme : str
         Text of the app's README.
+    key : path, optional
+        Where the SuperLink's machine has the coordinator's private key, if the study names
+        identities. The app gets the path only: never the key.
 
     Raises
     ------
@@ -41,6 +52,7 @@ def write_app(study: Study, folder: Path, seed: int | None = None, readme: str =
             flower=FLOWER,
             digest=study.digest,
             version=f"1.0.{int(study.digest[:6], 16)}",
+            key=KEY.format(quoted(os.fspath(key))) if study.signed else "",
             seed="" if seed is None else f"seed = {seed}\n",
         ),
         "README.md": readme,
@@ -75,8 +87,12 @@ clientapp = "study_app.client:app"
 wait = 120        # seconds to wait for all nodes of the roster
 deadline = 120    # seconds per step: a client that misses it has dropped out
 out = "results"   # folder of the consensus and of a run's state, on the SuperLink's machine
-nameless = false  # true in a simulation: a node's agent says which client it is
-{seed}"""
+nameless = false  # true in a simulation: a node's number says which client it is
+{key}{seed}"""
+
+KEY = """\
+key = {}  # file of the coordinator's private key, on the SuperLink's machine
+"""
 
 SIDE = '''\
 """The {what}'s side."""

@@ -7,14 +7,16 @@ from pathlib import Path
 
 from fedrank.agent.socket import ask
 from fedrank.exceptions import Code, RefusalError
-from fedrank.protocol.secagg import STEPS
+from fedrank.protocol.secagg import SIGNED_STEPS
 from fedrank.transport.base import Step
 from fedrank.transport.flower._flwr import (
     BYTES,
+    CLIENT,
     CODE,
     RECORD,
     ROUND,
     RUN,
+    WHICH,
     ClientApp,
     ConfigRecord,
     ConfigRecordValues,
@@ -35,6 +37,7 @@ def client_app(study: Path) -> ClientApp:
 
     Flower tells the server the text of an exception, and pushes a reply before it saves what
     the app knows. So this app knows nothing, catches everything, and says one of a few codes.
+    It has no key either: what it carries for a signed study are envelopes that the agent seals.
     The agent's socket is in the node's configuration, which the data holder writes:
     ``--node-config 'agent="/run/fedrank/agent.sock"'``.
 
@@ -53,9 +56,19 @@ def client_app(study: Path) -> ClientApp:
     'ClientApp'
     """
     app = ClientApp()
-    for name in STEPS:
+    for name in SIGNED_STEPS:
         app.query(name)(relay(study, name))
+    app.query(WHICH)(which)
     return app
+
+
+def which(message: Message, context: Context) -> Message:
+    """Say which client a simulated node plays; nodes of a real federation have registered names."""
+    number = context.node_config.get(PARTITION)
+    told: dict[str, ConfigRecordValues] = {CODE: Code.UNAVAILABLE.value}
+    if isinstance(number, int) and not isinstance(number, bool):
+        told = {CLIENT: number}
+    return Message(RecordDict({RECORD: ConfigRecord(told)}), reply_to=message)
 
 
 def relay(study: Path, name: str) -> Callable[[Message, Context], Message]:

@@ -4,26 +4,29 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fedrank import _core
 from fedrank._files import write_whole
 from fedrank._text import printable
 from fedrank._validation import whole
 from fedrank.consensus import chance, places
-from fedrank.exceptions import Code, InputError, ProtocolError, RunFailedError
+from fedrank.exceptions import Code, InputError, RunFailedError
 from fedrank.protocol.driver import conduct
+from fedrank.protocol.envelope import envelopes
+from fedrank.protocol.identity import Identity
 from fedrank.protocol.result import FederatedConsensus, summary
 from fedrank.protocol.study import Study
 from fedrank.transport.base import Lost, Step
 from fedrank.transport.flower._flwr import (
     BYTES,
+    CLIENT,
     CODE,
     RECORD,
     ROUND,
     RUN,
+    WHICH,
     ConfigRecord,
     ConfigRecordValues,
     Context,
@@ -40,17 +43,19 @@ MAX_SHOWN_ITEMS = 10  # printed, best first
 def server_app(study: Path) -> ServerApp:
     """Make the ServerApp of a study.
 
-    Its run configuration: ``wait``, seconds to wait for all nodes of the roster; ``deadline``,
-    seconds per step, after which a client that has not replied has dropped out; ``out``, the folder
-    of the results, on the SuperLink's machine; ``seed``, to break ties as ``federate(rng=seed)``
-    does; ``nameless``, for a simulation.
+    Its run configuration: ``key``, the file of the coordinator's private key on the SuperLink's
+    machine, which a study with identities needs; ``wait``, seconds to wait for all nodes of the
+    roster; ``deadline``, seconds per step, after which a client that has not replied has dropped
+    out; ``out``, the folder of the results, on the SuperLink's machine; ``seed``, to break ties as
+    ``federate(rng=seed)`` does; ``nameless``, for a simulation.
 
     The state is kept in ``out`` after every step. If the ServerApp is killed, the next run of the
     same study goes on where that one was. The file is deleted once the result is written, or when
     the run fails.
 
     A node plays the client of the name that it was registered under. Simulated nodes have no
-    names: with ``nameless``, a node's agent says which client it is.
+    names: with ``nameless``, a node's number says which client it is. In a study with identities
+    only the client itself can answer, whichever node carries its envelopes.
 
     Parameters
     ----------
@@ -72,6 +77,7 @@ def server_app(study: Path) -> ServerApp:
     def main(grid: Grid, context: Context) -> None:
         settings = context.run_config
         agreed = Study.from_json(study.read_text(encoding="utf-8"))
+        identity = key_of(settings, agreed)
         nodes = Nodes(grid, agreed, seconds(settings, "deadline"), flag(settings, "nameless"))
         start = time.monotonic()
         nodes.find(seconds(settings, "wait"))
@@ -79,17 +85,14 @@ def server_app(study: Path) -> ServerApp:
         out = Path(str(settings["out"]))
         out.mkdir(parents=True, exist_ok=True)
         state = out / f"{agreed.digest}.state"
-        # Nameless nodes are met at the first step, so that a run cannot go on in the middle.
-        save = None if nodes.take_nameless else state
-        if save is not None and save.exists():
-            print(printable(f"going on with the run that left {save}"))
+        if state.exists():
+            print(printable(f"going on with the run that left {state}"))
         rng = seed_of(settings)
-        result = conduct(agreed, nodes, rng=rng, run=context.run_id, save=save)
+        result = conduct(agreed, nodes, identity=identity, rng=rng, run=context.run_id, save=state)
         document = describe(result, context.run_id, waited)
         file = out / f"{context.run_id}.json"
         write_whole(file, (json.dumps(document, allow_nan=False) + "\n").encode())
-        if save is not None:
-            save.unlink(missing_ok=True)
+        state.unlink(missing_ok=True)
         announce(result, document, file)
 
     return app
@@ -124,6 +127,36 @@ def seed_of(settings: Mapping[str, Any]) -> int | None:
     return None if seed is None else whole("seed", seed, least=0)
 
 
+def key_of(settings: Mapping[str, Any], study: Study) -> Identity | None:
+    """Load the coordinator's private key from the file that the run's configuration names."""
+    path = settings.get("key", "")
+    if not isinstance(path, str):
+        raise InputError(f"must be a path, not {path!r}", parameter="key", value=path)
+    if study.signed and not path:
+        raise InputError(
+            "is missing: this study names identities, and its messages are sealed with the "
+            "coordinator's private key",
+            parameter="key",
+            remedy="pass --run-config 'key=\"/path/to/coordinator.key\"', "
+            "a file on the SuperLink's machine",
+        )
+    try:
+        identity = Identity.load(path) if path else None
+    except OSError as error:
+        raise InputError(
+            f"cannot be read on the SuperLink's machine: {error.strerror}: {path}",
+            parameter="key",
+            value=path,
+            remedy="give the file to the account that the SuperLink runs as, with mode 600",
+        ) from None
+    try:
+        envelopes(study, None, identity)  # refuses another party's key, before anybody is asked
+    except InputError as error:
+        error.parameter = "key"
+        raise
+    return identity
+
+
 class Nodes:
     """The roster's nodes, and the way to them."""
 
@@ -131,9 +164,8 @@ class Nodes:
         self.grid = grid
         self.study = study
         self.deadline = deadline
+        self.nameless = nameless
         self.clients: dict[int, int] = {}  # by node
-        self.take_nameless = nameless
-        self.nameless: list[int] = []
 
     def find(self, wait: float) -> None:
         """Wait up to ``wait`` seconds for the nodes of all clients."""
@@ -141,56 +173,78 @@ class Nodes:
         end = time.monotonic() + wait
         while True:
             nodes = list(self.grid.get_nodes())
-            if self.take_nameless:
-                self.nameless = [n.node_id for n in nodes]
-            else:
+            if not self.nameless:
                 self.clients = {n.node_id: numbers[n.name] for n in nodes if n.name in numbers}
-            for client, count in Counter(self.clients.values()).items():
-                if count > 1:  # which of them is the data holder's, nobody here can tell
-                    name = self.study.roster[client]
-                    raise RunFailedError(
-                        f"{count} nodes are registered as {name}: unregister one", "nodes"
-                    )
-            if len(self.clients or self.nameless) >= len(numbers) or time.monotonic() > end:
-                return
+                self.check_different("are registered as", "unregister one")
+            up = len(nodes) if self.nameless else len(self.clients)
+            if up >= len(numbers) or time.monotonic() > end:
+                break
             time.sleep(POLL_SECONDS)
+        if self.nameless:
+            self.clients = self.ask_which([n.node_id for n in nodes])
+            self.check_different("say that they are", "give each its own partition-id")
+
+    def ask_which(self, nodes: Sequence[int]) -> dict[int, int]:
+        """Ask simulated nodes which client each plays: a request is for one client only."""
+        asked: dict[str, ConfigRecordValues] = {BYTES: b""}
+        replies = self.send(WHICH, dict.fromkeys(nodes, asked))
+        found = {node: client_of(message) for node, message in replies}
+        return {
+            node: client
+            for node, client in found.items()
+            if client is not None and 0 <= client < len(self.study.roster)
+        }
+
+    def check_different(self, what: str, remedy: str) -> None:
+        """Refuse two nodes of one client: which is the data holder's, nobody here can tell."""
+        for client, count in Counter(self.clients.values()).items():
+            if count > 1:
+                name = self.study.roster[client]
+                raise RunFailedError(f"{count} nodes {what} {name}: {remedy}", "nodes")
 
     def exchange(self, step: Step, requests: Mapping[int, bytes]) -> dict[int, bytes | Lost]:
         """Take a step's requests to the nodes; a client that misses the deadline is lost."""
         numbers: dict[str, ConfigRecordValues] = {RUN: str(step.run), ROUND: str(step.round)}
-        asked = {node: requests[c] for node, c in self.clients.items() if c in requests}
-        asked |= dict.fromkeys(self.nameless, b"")
-        messages = [
-            Message(
-                RecordDict({RECORD: ConfigRecord(numbers | {BYTES: request})}),
-                dst_node_id=node,
-                message_type=f"query.{step.name}",
-            )
-            for node, request in asked.items()
-        ]
         found: dict[int, bytes | Lost] = {
             client: Lost("its node is not there")
             for client in requests
-            if client not in self.clients.values() and not self.nameless
+            if client not in self.clients.values()
         }
-        for message in self.grid.send_and_receive(messages, timeout=self.deadline):
-            node = message.metadata.src_node_id
-            reply = read(message)
-            if node in self.nameless and isinstance(reply, bytes):
-                self.meet(node, reply)
-            if node in self.clients:
-                found[self.clients[node]] = reply
-        self.nameless = []
+        asked = {
+            node: numbers | {BYTES: requests[client]}
+            for node, client in self.clients.items()
+            if client in requests
+        }
+        for node, message in self.send(step.name, asked):
+            if node in asked:
+                found[self.clients[node]] = read(message)
         return found
 
-    def meet(self, node: int, reply: bytes) -> None:
-        """Believe which client a nameless node says it is, unless another one said the same."""
-        try:
-            client = _core.sender_of(reply)
-        except ProtocolError:
-            return
-        if client < len(self.study.roster) and client not in self.clients.values():
-            self.clients[node] = client
+    def send(
+        self, query: str, contents: Mapping[int, dict[str, ConfigRecordValues]]
+    ) -> Iterator[tuple[int, Message]]:
+        """Send a query to nodes, and give the replies that come in time, with their nodes."""
+        messages = [
+            Message(
+                RecordDict({RECORD: ConfigRecord(content)}),
+                dst_node_id=node,
+                message_type=f"query.{query}",
+            )
+            for node, content in contents.items()
+        ]
+        for message in self.grid.send_and_receive(messages, timeout=self.deadline):
+            yield message.metadata.src_node_id, message
+
+
+def client_of(message: Message) -> int | None:
+    """Read which client a simulated node says it plays."""
+    if message.has_error():
+        return None
+    try:
+        number = message.content.config_records[RECORD][CLIENT]
+    except KeyError:
+        return None
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
 def read(message: Message) -> bytes | Lost:

@@ -1,0 +1,295 @@
+"""The ledger: what an agent gave that it cannot take back, over all runs and for ever.
+
+A line is on the disk before the reply that it describes leaves, and no line is ever changed. It
+says which masked inputs were given and of which rankings, and for each round of each study the one
+list of survivors over which this agent helps to open a sum.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fedrank._files import write_whole
+from fedrank._json import canonical
+from fedrank._validation import few
+from fedrank.exceptions import Code, InputError, RefusalError
+
+DAY = 24 * 60 * 60.0  # seconds
+PRIVATE = 0o600  # permissions
+MASK, CONFIRM, UNMASK = "mask", "confirm", "unmask"  # steps that are entered
+CONFIRMED = "confirmed"  # others' signatures over the list were seen
+CLOSED = "closed"
+OPENING = (CONFIRM, CONFIRMED, UNMASK)
+"""Entries that say over which survivors a round may be opened."""
+WAITING_SESSIONS = 16  # that are kept in each study: those that confirmed and were not unmasked
+SESSION = {"time", "study", "step", "run", "round", "requests"}
+FIELDS = {
+    MASK: SESSION | {"rankings"},
+    **dict.fromkeys(OPENING, SESSION | {"digest", "survivors"}),
+    CLOSED: {"time", "study", "step"},
+}
+"""What a line holds, by its step."""
+NEW_STUDY = "agree on a new study to answer from other rankings"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the ledger.
+
+    Attributes
+    ----------
+    time : float
+        When it was written, in seconds since 1970; never before that of the line above.
+    study : str
+        Digest of the study.
+    step : {"mask", "confirm", "confirmed", "unmask", "closed"}
+        The step that was answered; "confirmed" if this client did not confirm the survivors
+        itself, but saw that enough others did; "closed" if the study's owner ended it.
+    run, round : int
+        Which session.
+    requests : dict of str to str
+        SHA-256 of the requests of this step, and of the steps before that have no line.
+    rankings : str
+        SHA-256 of the kept rankings that a masked input is of.
+    digest : str
+        Of the round that was opened: it binds the order that was announced.
+    survivors : tuple of int
+        Over whom it was opened.
+    """
+
+    time: float
+    study: str
+    step: str
+    run: int = -1
+    round: int = -1
+    requests: Mapping[str, str] = field(default_factory=dict)
+    rankings: str = ""
+    digest: str = ""
+    survivors: tuple[int, ...] = ()
+
+    @property
+    def session(self) -> tuple[str, int, int]:
+        """The session, by study, run and round."""
+        return self.study, self.run, self.round
+
+    def to_fields(self) -> dict[str, Any]:
+        """Reduce it to what its line holds."""
+        return {name: getattr(self, name) for name in FIELDS[self.step]}
+
+    @classmethod
+    def from_fields(cls, fields: Any) -> "Entry":
+        """Read what `to_fields` gave; anything else raises an error."""
+        if set(fields) != FIELDS[fields["step"]]:
+            raise ValueError("these are not the fields of an entry")
+        found = cls(**fields)
+        kinds = {"time": float | int, "study": str, "run": int, "round": int, "requests": dict}
+        for name, kind in (kinds | {"rankings": str, "digest": str, "survivors": list}).items():
+            if name in fields and not isinstance(fields[name], kind):
+                raise TypeError(f"{name} is not of its kind")
+        if not all(type(client) is int for client in found.survivors):
+            raise TypeError("survivors are not client numbers")
+        object.__setattr__(found, "survivors", tuple(found.survivors))
+        return found
+
+
+class Ledger:
+    """The lines of a ledger, oldest first.
+
+    Parameters
+    ----------
+    file : pathlib.Path
+        Where they are; written at the first entry.
+
+    Raises
+    ------
+    InputError
+        If a line is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> ledger = Ledger(Path(tempfile.mkdtemp()) / "ledger.jsonl")
+    >>> ledger.enter("abc", "mask", run=1, round=0, requests={}, rankings="")
+    >>> ledger.masked("abc"), ledger.runs_today("abc"), ledger.runs_today("abc", but=1)
+    (True, 1, 0)
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        try:
+            lines = file.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            lines = []
+        self.entries = [self.read(line, number) for number, line in enumerate(lines, start=1)]
+
+    def read(self, line: str, number: int) -> Entry:
+        """Read one line."""
+        try:
+            return Entry.from_fields(json.loads(line))
+        except (ValueError, TypeError, LookupError, RecursionError):
+            raise InputError(
+                "this is not a line of the ledger, which shows what was sent",
+                file=self.file,
+                line=number,
+                remedy="restore the file from a backup",
+            ) from None
+
+    def enter(self, study: str, step: str, **fields: Any) -> None:
+        """Add an entry, once for each step of a session; it is on the disk when this returns."""
+        # A clock that was set back makes runs count for longer, never for less long.
+        now = max([time.time(), *(entry.time for entry in self.entries[-1:])])
+        new = Entry(now, study, step, **fields)
+        if any((entry.session, entry.step) == (new.session, step) for entry in self.entries):
+            return
+        lines = [canonical(entry.to_fields()) + "\n" for entry in [*self.entries, new]]
+        write_whole(self.file, "".join(lines).encode(), mode=PRIVATE, sync=True)
+        self.entries.append(new)
+
+    # What it tells
+
+    def of(self, study: str, *steps: str) -> list[Entry]:
+        """List the entries of a study, for some steps only if they are named."""
+        found = [entry for entry in self.entries if entry.study == study]
+        return [entry for entry in found if not steps or entry.step in steps]
+
+    def masked(self, study: str) -> bool:
+        """Tell whether a study was ever given a masked input."""
+        return bool(self.of(study, MASK))
+
+    def closed(self, study: str) -> bool:
+        """Tell whether the owner has ended a study."""
+        return bool(self.of(study, CLOSED))
+
+    def entered(self, study: str, run: int, round: int) -> bool:
+        """Tell whether a session was ever given a masked input."""
+        return any(entry.session == (study, run, round) for entry in self.of(study, MASK))
+
+    def opened(self, study: str, round: int) -> Entry | None:
+        """Return what fixed the list of a round, if anything did."""
+        return next((each for each in self.of(study, *OPENING) if each.round == round), None)
+
+    def runs_today(self, study: str, but: int | None = None) -> int:
+        """Count a study's runs of the last 24 hours of which nothing was opened, without one."""
+        since = time.time() - DAY
+        recent = {entry.run for entry in self.of(study, MASK) if entry.time > since}
+        # No second list can be opened, so an opened run took nothing that another one needs.
+        return len(recent - {entry.run for entry in self.of(study, *OPENING)} - {but})
+
+    def waiting(self, study: str) -> set[tuple[int, int]]:
+        """List the confirmed sessions, by run and round, of rounds that were never unmasked.
+
+        Only they can still open these rounds, so their keys are needed.
+        """
+        done = {entry.round for entry in self.of(study, UNMASK)}
+        found = [(each.run, each.round) for each in self.of(study, CONFIRM)]
+        return set([each for each in found if each[1] not in done][-WAITING_SESSIONS:])
+
+    # What it forbids
+
+    def check_request(self, study: str, run: int, round: int, step: str, request: bytes) -> None:
+        """Refuse a step that was answered to another request, or lies before one that was.
+
+        The state of a session may be older than the ledger after a crash between the two, and then
+        the same request gets the same bytes. It may also have been put back.
+
+        Raises
+        ------
+        RefusalError
+            If this is not the request that was answered.
+        """
+        answered: dict[str, str] = {}
+        for entry in self.of(study):
+            if entry.session == (study, run, round):
+                answered |= entry.requests
+        if answered.get(step, sha256(request)) != sha256(request):
+            raise RefusalError(
+                Code.REFUSED,
+                f"run {run}, round {round}: the saved session is older than the ledger, which says "
+                f"that {step} was answered to another request: was an older file put back?",
+            )
+
+    def check_session(self, study: str, run: int, round: int, answered: Collection[str]) -> None:
+        """Refuse a session that answered steps of which the ledger does not know.
+
+        Raises
+        ------
+        RefusalError
+            If an older ledger lies beside it.
+        """
+        entries = self.of(study)
+        known = {entry.step for entry in entries if entry.session == (study, run, round)}
+        for step in (MASK, CONFIRM, UNMASK):
+            if step in answered and step not in known:
+                raise RefusalError(
+                    Code.REFUSED,
+                    f"run {run}, round {round}: the ledger is older than the saved session, which "
+                    f"answered {step}: was an older file put back?",
+                )
+
+    def check_digest(self, study: str, round: int, digest: str) -> None:
+        """Refuse a round that was opened with another announced order, in whatever run.
+
+        Raises
+        ------
+        RefusalError
+        """
+        before = self.opened(study, round)
+        if before is not None and before.digest != digest:
+            raise RefusalError(
+                Code.REFUSED,
+                f"round {round} was opened in run {before.run} after another announcement; no "
+                "second one is answered, since two sums show more than one",
+            )
+
+    def check_opening(
+        self, study: str, round: int, digest: str, survivors: tuple[int, ...]
+    ) -> None:
+        """Refuse to open a round a second time, over others or after another announcement.
+
+        Raises
+        ------
+        RefusalError
+        """
+        self.check_digest(study, round, digest)
+        before = self.opened(study, round)
+        if before is not None and before.survivors != survivors:
+            parts = [
+                f"{word} {few(sorted(some))}"
+                for word, some in (
+                    ("without", {*before.survivors} - {*survivors}),
+                    ("with", {*survivors} - {*before.survivors}),
+                )
+                if some
+            ]
+            raise RefusalError(
+                Code.REFUSED,
+                f"round {round} was opened in run {before.run}, and is asked for "
+                f"{' and '.join(parts)} (by number in the roster): the difference of the two sums "
+                "could show one client's message",
+            )
+
+    def check_rankings(self, study: str, rankings: str) -> None:
+        """Refuse kept rankings that are not those of the masked inputs given so far.
+
+        Raises
+        ------
+        RefusalError
+        """
+        if any(entry.rankings != rankings for entry in self.of(study, MASK)):
+            problem = "the kept rankings are not those that it was answered from"
+            raise RefusalError(Code.REFUSED, f"study {study}: {problem}; {NEW_STUDY}")
+
+
+def sha256(content: bytes) -> str:
+    """Hash what was sent or kept.
+
+    Examples
+    --------
+    >>> sha256(b"")[:8]
+    'e3b0c442'
+    """
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,218 @@
+"""``fedrank study``: what its commands write and say, and what they refuse."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from fedrank import Borda, Kemeny, Lehmer, Study
+from fedrank._text import width_of
+from fedrank.protocol.identity import save_public
+from helpers.command import in_terminal, refused, run, visible
+from helpers.identities import PARTIES
+from helpers.paths import TESTS
+
+NAMES = ["north", "east", "south"]
+ME = PARTIES[5]
+SIGNED = [
+    *(word for name in NAMES for word in ("--party", f"{name}.pub")),
+    "--coordinator",
+    "me.pub",
+]
+TRIAL = [word for name in NAMES for word in ("--name", name)]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, party in zip([*NAMES, "me"], [*PARTIES[:3], ME], strict=True):
+        save_public(f"{name}.pub", name, party.public)
+    Path("genes.txt").write_text("TP53\nEGFR\nKRAS\nALK\n")
+
+
+def written():
+    """The study in the file, which must be nothing but its JSON."""
+    text = Path("study.json").read_bytes().decode()
+    study = Study.from_json(text)
+    assert text == study.to_json()
+    return study
+
+
+def test_new_writes_a_signed_study_and_prints_it():
+    made = run("study", "new", "--items", "genes.txt", *SIGNED)
+    assert (made.returncode, made.stderr) == (0, "")
+    study = written()
+    roster = dict(zip(NAMES, PARTIES, strict=False))
+    assert study == Study(Borda(4, 3), ["TP53", "EGFR", "KRAS", "ALK"], roster, None, ME)
+    assert made.stdout.startswith(f"{study.summary()}\nstudy: study.json\n")
+    assert "reads the words of the digest out" in made.stdout
+    assert "no identities" not in made.stdout
+
+
+def test_a_trial_has_names_and_a_loud_line():
+    made = run("study", "new", "--n", "4", *TRIAL, "--out", "study.json")
+    assert made.returncode == 0
+    assert written() == Study(Borda(4, 3), None, NAMES)
+    assert "\n! This study has no identities: whoever runs the server can read every" in made.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "method", "others"),
+    [
+        ("--send sums --max-samples 9", Borda(4, 3, send="sums", max_samples=9), {}),
+        ("--levels 8 --max-samples 9", Borda(4, 3, levels=8, max_samples=9), {}),
+        (
+            "--send centroids --phi 0.5 --threshold 2",
+            Borda(4, 3, send="centroids", phi=0.5),
+            {"threshold": 2},
+        ),
+        ("--partial", Borda(4, 3, partial=True), {}),
+        ("--method lehmer --low-bits 1", Lehmer(4, 3, low_bits=1), {}),
+        ("--method lehmer", Lehmer(4, 3), {}),
+        (
+            "--method lehmer --low-bits paper --phi 0.5 --max-samples 9",
+            Lehmer(4, 3, low_bits="paper", phi=0.5, max_samples=9),
+            {},
+        ),
+        (
+            "--method kemeny --window 2 --rounds 3 --max-samples 9 --fit-phi",
+            Kemeny(4, 3, window=2, rounds=3, max_samples=9),
+            {"fit_phi": True},
+        ),
+        (
+            "--method kemeny --send sums --max-samples 9 --partial",
+            Kemeny(
+                4,
+                3,
+                start=Borda(4, 3, send="sums", max_samples=9, partial=True),
+                max_samples=9,
+                partial=True,
+            ),
+            {},
+        ),
+    ],
+)
+def test_options_are_those_of_the_method(options, method, others):
+    made = run("study", "new", "--n", "4", *TRIAL, *options.split())
+    assert (made.returncode, made.stderr) == (0, "")
+    assert written() == Study(method, None, NAMES, **others)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([*SIGNED], "pass --items FILE with the labels of the items, or --n"),
+        (["--n", "4", "--items", "genes.txt", *SIGNED], "pass --items FILE .* or --n"),
+        (["--n", "4"], "pass --party NAME.pub for each, .* --name NAME for each"),
+        (["--n", "4", *SIGNED, *TRIAL], "pass --party NAME.pub for each"),
+        (["--n", "4", *SIGNED[:-2]], "--coordinator is required"),
+        (["--n", "4", *TRIAL, *SIGNED[-2:]], "pass --party for every client, or leave out --coord"),
+        (["--n", "4", *SIGNED[2:]], "at least 3 data holders"),
+        (["--n", "4", *SIGNED, "--party", "north.pub"], "names 'north' twice"),
+        (
+            ["--n", "4", *SIGNED[:-1], "north.pub"],
+            "the same keys; make one .* 'fedrank identity new'",
+        ),
+        (["--n", "4", *SIGNED, "--party", "none.pub"], "none.pub: there is no such file"),
+        (["--n", "4", *SIGNED, "--party", "secret.key"], "secret.key: this file has a private key"),
+        (["--n", "4", *SIGNED[:-1], "secret.key"], "secret.key: this file has a private key"),
+        (["--items", "none.txt", *SIGNED], "none.txt: there is no such file"),
+        (["--items", "empty.txt", *SIGNED], "empty.txt: the file is empty"),
+        (["--items", "twice.txt", *SIGNED], "twice.txt: .*'a' is given twice"),
+        (["--n", "99999999999", *TRIAL], "--n must be"),
+        (["--n", "4", *TRIAL, "--threshold", "1"], "--threshold must be more than half"),
+        (["--n", "4", *TRIAL, "--method", "kemeny"], "need max_samples.*; pass --max-samples"),
+        (["--n", "4", *TRIAL, "--send", "sums"], "need max_samples.*; pass --max-samples"),
+        (["--n", "4", *TRIAL, "--fit-phi"], "need max_samples.*; pass --max-samples"),
+        (["--n", "4", *TRIAL, "--window", "2"], "--window is an option of --method kemeny"),
+        (
+            ["--n", "4", *TRIAL, "--method", "kemeny", "--window", "wide"],
+            "--window must be a whole",
+        ),
+        (["--n", "4", *TRIAL, "--method", "lehmer", "--partial"], "--partial is an option of"),
+        (["--n", "4", *TRIAL, "--out", "genes.txt"], "genes.txt: the file exists already; name"),
+        (["--n", "4", *TRIAL, "--out", "none/study.json"], "none/study.json: No such file"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(words, message):
+    Path("secret.key").write_text("fedrank-key1:AAAA")
+    Path("empty.txt").write_text("\n\n")
+    Path("twice.txt").write_text("a\na\n")
+    before = sorted(Path().iterdir())
+    told = refused(run("study", "new", *words))
+    assert re.search(message, told), told
+    assert sorted(Path().iterdir()) == before
+    assert Path("genes.txt").read_text().startswith("TP53")
+
+
+def test_show_prints_the_study_as_new_did():
+    made = run("study", "new", "--items", "genes.txt", *SIGNED)
+    shown = run("study", "show", "study.json")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout == written().summary() + "\n"
+    assert made.stdout.startswith(shown.stdout)
+
+
+def test_show_gives_json_to_programs():
+    run("study", "new", "--n", "4", *SIGNED)
+    study = written()
+    told = json.loads(run("study", "show", "study.json", "--json").stdout)
+    assert told["study"] == json.loads(study.to_json())
+    assert told["digest"] == study.digest
+    assert told["words"] == list(study.words)
+    assert told["fingerprints"] == dict(zip(NAMES, study.fingerprints, strict=True))
+    assert (told["signed"], told["colluders"], told["honest"]) == (True, 2, 1)
+    Path("study.json").unlink()
+    run("study", "new", "--n", "4", *TRIAL)
+    told = json.loads(run("study", "show", "study.json", "--json").stdout)
+    assert (told["signed"], told["colluders"], told["honest"]) == (False, None, None)
+    assert told["fingerprints"] == dict.fromkeys(NAMES)
+
+
+def test_show_is_loud_about_a_trial():
+    run("study", "new", "--n", "4", *TRIAL)
+    assert "! This study has no identities" in run("study", "show", "study.json").stdout
+
+
+def test_show_refuses_another_spelling():
+    run("study", "new", "--n", "4", *SIGNED)
+    file = Path("study.json")
+    file.write_text(file.read_text() + "\n")
+    told = refused(run("study", "show", file))
+    assert "study.json: this text of a study may read differently to people and to programs" in told
+    assert "make it again with 'fedrank study new'" in told
+
+
+def test_names_of_others_do_not_begin_a_line_in_a_narrow_terminal():
+    forged = "日" * 12 + " coordinator 0000-0000-0000-0000"
+    Path("north.pub").unlink()
+    save_public("north.pub", forged, PARTIES[0].public)
+    code, shown = in_terminal("study", "new", "--n", "4", *SIGNED, width=60)
+    assert code == 0
+    assert f"{' ' * 15}coordinator 0000-0000-0000-0000" in shown
+    assert max(width_of(line.rstrip()) for line in visible(shown)) <= 60
+    assert [line for line in visible(shown) if line.startswith("coordinator")] == [
+        f"coordinator  {ME.fingerprint}"
+    ]
+
+
+def without_keys(text):
+    """A summary without what differs each time: fingerprints, the digest and its words."""
+    return re.sub(r"[0-9a-f]{4}(-[0-9a-f]{4}){3}", "", text).partition("digest  ")[0]
+
+
+def test_the_commands_of_the_page_do_what_it_says():
+    for file in Path().iterdir():
+        file.unlink()
+    Path("genes.txt").write_text("TP53\nEGFR\nKRAS\n")
+    page = (TESTS.parent / "docs" / "howto" / "study.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```console\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    lines = "".join(blocks).replace("\\\n", "").splitlines()
+    shown = [run(*shlex.split(line)[1:]) for line in lines]
+    assert len(shown) == 10
+    assert [(done.returncode, done.stderr) for done in shown] == [(0, "")] * len(shown)
+    (said,) = re.findall(r"^```text\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert without_keys(said) == without_keys(written().summary())
+    assert Path("kemeny.json").exists()
