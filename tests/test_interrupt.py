@@ -101,10 +101,11 @@ import hashlib
 from fedrank import secagg
 roster = 16_000
 round = fr.Study(fr.Borda(2, roster)).round(0)
-clients = [secagg.Client(round, me) for me in range(roster)]
+session = secagg.Server(round).session
+clients = [secagg.Client(round, me, session) for me in range(roster)]
 replies = [client.advertise() for client in clients]
 listed = [me.to_bytes(2, "little") + reply[36:-4] for me, reply in enumerate(replies)]
-content = bytes([1, 2, 0, 0]) + replies[0][4:36] + bytes(32) + b"".join(listed)
+content = bytes([2, 2, 0, 0]) + session + b"".join(listed)
 keys = content + hashlib.sha256(content).digest()[:4]
 call = lambda: clients[0].share(keys)""",
 }

@@ -12,9 +12,9 @@ from helpers import wire
 SCHEME = Borda(n=3, clients=4)._core_scheme
 IDENTITIES = [_core.Identity.generate() for _ in range(4)]
 LINES = [identity.public.line() for identity in IDENTITIES]
-# digest, clients, threshold, round, scheme, identities
-STUDY = (bytes(range(32)), 4, 3, 0, SCHEME, [])
-SIGNED = (*STUDY[:5], LINES)
+# digest, clients, threshold, round, scheme, roster
+STUDY = (bytes(range(32)), 4, 3, 0, SCHEME, _core.Roster([]))
+SIGNED = (*STUDY[:5], _core.Roster(LINES))
 STUDIES = {"unsigned": STUDY, "signed": SIGNED}
 STEPS = {"unsigned": _core.STEPS, "signed": _core.SIGNED_STEPS}
 INPUTS = np.array([[0, 1, 2], [2, 1, 0], [1, 1, 1], [2, 2, 2]], dtype=np.uint64)
@@ -282,18 +282,19 @@ def test_a_server_resumes_only_its_own_state(mode):
     server = _core.SecaggServer(*study, 0)
     state = server.state()
     client = _core.SecaggClient(*study, 0, server.session()).state()
-    digest, clients, threshold, number, scheme, lines = study
+    digest, clients, threshold, number, scheme, roster = study
     other_scheme = Borda(n=4, clients=4)._core_scheme
+    lines = LINES if mode == "signed" else []
     more = [_core.Identity.generate().public.line()] if lines else []
     refused = [
         (*study, state[:-1]),
         (*study, b""),
         (*study, client),
-        (bytes(32), clients, threshold, number, scheme, lines, state),
-        (digest, 5, 4, number, scheme, [*lines, *more], state),
-        (digest, clients, 4, number, scheme, lines, state),
-        (digest, clients, threshold, 1, scheme, lines, state),
-        (digest, clients, threshold, number, other_scheme, lines, state),
+        (bytes(32), clients, threshold, number, scheme, roster, state),
+        (digest, 5, 4, number, scheme, _core.Roster([*lines, *more]), state),
+        (digest, clients, 4, number, scheme, roster, state),
+        (digest, clients, threshold, 1, scheme, roster, state),
+        (digest, clients, threshold, number, other_scheme, roster, state),
         (*STUDIES["unsigned" if lines else "signed"], state),
         (
             digest,
@@ -301,7 +302,7 @@ def test_a_server_resumes_only_its_own_state(mode):
             threshold,
             number,
             scheme,
-            [*more, *LINES[1:]] if lines else LINES,
+            _core.Roster([*more, *LINES[1:]] if lines else LINES),
             state,
         ),
     ]
