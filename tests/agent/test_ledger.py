@@ -7,6 +7,7 @@ import pytest
 
 from fedrank import Study, conduct
 from fedrank.agent import Agent, Code, preview
+from fedrank.agent.ledger import MASK
 from fedrank.agent.store import Store
 from fedrank.exceptions import RefusalError, RunFailedError
 from fedrank.protocol.secagg import Server
@@ -233,6 +234,92 @@ def test_a_study_that_is_closed_is_not_answered_again(agent):
     not_answered(Code.REFUSED, again, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     again.close()
     assert preview(agent.config, STUDY).objection == "its owner has closed the study for ever"
+
+
+def put_back(agent, ledger, again):
+    """Put an older ledger back; the agent goes on, or is started again."""
+    if again:
+        agent.close()
+    agent.store.ledger_file.write_bytes(ledger)
+    return Agent(agent.config) if again else agent
+
+
+@pytest.mark.parametrize("again", [True, False])
+@pytest.mark.parametrize("lines", [0, 1])
+def test_an_older_ledger_beside_newer_files_is_refused_in_every_run(agent, again, lines):
+    Federation(agent).finish()
+    whole = agent.store.ledger_file.read_bytes()
+    older = b"".join(whole.splitlines(True)[:lines])
+    other = put_back(agent, older, again)
+    told = not_answered(Code.REFUSED, other, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    assert "does not begin with the 2 lines that it had before" in told
+    assert "give up all studies" in told
+    other = put_back(other, whole, again)
+    assert other.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    other.close()
+
+
+def test_an_older_ledger_that_has_grown_since_is_refused_too(agent):
+    Federation(agent).finish()
+    agent.close()
+    agent.store.ledger_file.write_bytes(b"")
+    for run in range(3):
+        Store(agent.config.folder).ledger().enter("abc", MASK, run=run, round=0)
+    again = Agent(agent.config)
+    not_answered(Code.REFUSED, again, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    again.close()
+
+
+def test_a_closed_study_stays_closed_under_an_older_ledger(agent):
+    Federation(agent).finish()
+    older = agent.store.ledger_file.read_bytes()
+    agent.store.close(STUDY.digest)
+    agent = put_back(agent, older, again=True)
+    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    assert "does not begin with the 3 lines" in told
+    agent.close()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"1", b"x y\n", b"-1 y\n"])
+def test_a_head_that_is_gone_or_damaged_is_refused(agent, content):
+    Federation(agent).finish()
+    head = agent.store.studies / STUDY.digest / "head"
+    head.unlink()
+    if content is not None:
+        head.write_bytes(content)
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+
+
+def test_a_ledger_that_is_deleted_or_damaged_while_the_agent_runs_is_refused(agent):
+    Federation(agent).finish()
+    whole = agent.store.ledger_file.read_bytes()
+    for content, told in ((None, "is gone"), (b"x\n", "this is not a line of the ledger")):
+        agent.store.ledger_file.unlink()
+        if content is not None:
+            agent.store.ledger_file.write_bytes(content)
+        found = not_answered(Code.ERROR, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+        assert told in found
+        assert "give up all studies" in found
+        agent.store.ledger_file.write_bytes(whole)
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+
+
+def test_after_a_crash_between_line_and_head_the_study_goes_on(agent, monkeypatch):
+    federation = Federation(agent).until("mask")
+
+    def die(*_, **__):
+        raise OSError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "keep_head", die)
+        with pytest.raises(OSError, match="killed"):
+            agent.answer(STUDY.to_json(), Step(1, 0, "mask"), federation.requests[1])
+    agent.close()
+    federation.agent = Agent(agent.config)
+    federation.step("mask")
+    federation.step("unmask")
+    assert federation.server.result()[1] == [0, 1, 2, 3]
+    federation.agent.close()
 
 
 def test_a_whole_folder_that_is_put_back_cannot_be_noticed(agent, tmp_path):

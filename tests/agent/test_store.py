@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from fedrank import Borda, Study
-from fedrank.agent import Agent, Code, preview
+from fedrank.agent import Agent, Code, make_store, preview
 from fedrank.agent.ledger import CLOSED, CONFIRM, DAY, MASK, UNMASK, WAITING_SESSIONS, Ledger
 from fedrank.agent.socket import respond
-from fedrank.agent.store import BEGUN_SESSIONS, Session, Store, make_store
+from fedrank.agent.store import BEGUN_SESSIONS, Session, Store
 from fedrank.exceptions import InputError
 from fedrank.protocol.identity import Identity
 from fedrank.protocol.record import Record
@@ -156,8 +156,8 @@ def test_a_folder_that_others_can_read_is_refused(tmp_path):
     "line",
     [
         *("", "{", "[]", '{"session": "a"}', "7", '{"step": "closed"}', '{"step": "peek"}'),
-        '{"step": "closed", "study": 7, "time": 1.0}',
-        '{"step":"unmask","time":1.0,"study":"a","run":1,"round":0,"requests":{},"digest":"",'
+        '{"before":"", "step": "closed", "study": 7, "time": 1.0}',
+        '{"before":"","step":"unmask","time":1.0,"study":"a","run":1,"round":0,"requests":{},"digest":"",'
         '"survivors":["a"]}',
     ],
 )
@@ -273,12 +273,12 @@ def test_a_store_is_of_one_identity(tmp_path):
             Store(where, key)
 
 
-@pytest.mark.parametrize("found", ["1", "3", "nonsense", ""])
+@pytest.mark.parametrize("found", ["1", "2", "nonsense", ""])
 def test_a_store_of_another_format_is_named_with_what_to_do(tmp_path, found):
     folder = tmp_path / "state"
     make_store(folder, None)
     (folder / "format").write_text(found)
-    with pytest.raises(InputError, match=f"has format {found}, .* reads format 2; use the version"):
+    with pytest.raises(InputError, match=f"has format {found}, .* reads format 3; use the version"):
         Store(folder)
     assert (folder / "format").read_text() == found
 
@@ -303,6 +303,43 @@ def test_a_store_whose_making_was_interrupted_is_made_again(tmp_path):
         Store(folder, NORTH.public)
     make_store(folder, NORTH.public)
     Store(folder, NORTH.public)
+
+
+def test_a_store_without_its_ledger_is_no_new_one(tmp_path):
+    folder = tmp_path / "state"
+    make_store(folder, None)
+    Store(folder).keep_study(STUDY.digest, STUDY.to_json())
+    (folder / "ledger.jsonl").unlink()
+    with pytest.raises(InputError, match="which shows what was sent, is gone"):
+        Store(folder)
+    (folder / "format").unlink()  # all that is left looks like a store that is being made
+    with pytest.raises(InputError, match="not the store of an agent"):
+        Store(folder)
+
+
+def test_a_line_that_was_changed_or_deleted_is_noticed_at_the_next_one(tmp_path):
+    store = Store(tmp_path / "state")
+    for run in range(3):
+        store.ledger().enter(STUDY.digest, MASK, run=run, round=0)
+    lines = store.ledger_file.read_text().splitlines(True)
+    changed = lines[1].replace('"run":1', '"run":9')
+    for found in ([lines[0], lines[2]], [lines[0], changed, lines[2]]):
+        store.ledger_file.write_text("".join(found))
+        with pytest.raises(InputError, match="does not follow the one before") as caught:
+            Store(tmp_path / "state").ledger()
+        assert caught.value.line == len(found)
+
+
+def test_half_a_line_of_a_killed_process_is_left_out(tmp_path):
+    store = Store(tmp_path / "state")
+    store.ledger().enter(STUDY.digest, MASK, run=1, round=0)
+    whole = store.ledger_file.read_bytes()
+    for half in (b'{"before"', b"\0" * 999):
+        store.ledger_file.write_bytes(whole + half)
+        assert len(store.ledger().entries) == 1
+    store.ledger().enter(STUDY.digest, MASK, run=2, round=0)
+    assert store.ledger_file.read_bytes().startswith(whole + b'{"before"')
+    assert [entry.run for entry in Ledger(store.ledger_file).entries] == [1, 2]
 
 
 def test_a_message_is_kept_with_the_width_of_the_scheme(tmp_path):

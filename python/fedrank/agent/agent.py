@@ -11,7 +11,7 @@ from fedrank.agent.ledger import CONFIRM, CONFIRMED, MASK, UNMASK, Ledger, sha25
 from fedrank.agent.policy import NOT_ALLOWED, Config
 from fedrank.agent.snapshot import encode, kept_snapshot
 from fedrank.agent.store import Session, Store
-from fedrank.exceptions import Code, ProtocolError, RefusalError
+from fedrank.exceptions import Code, InputError, ProtocolError, RefusalError
 from fedrank.protocol.envelope import Envelopes, check_session, envelopes
 from fedrank.protocol.identity import Identity
 from fedrank.protocol.record import Begin, Record, opening
@@ -96,6 +96,10 @@ class Agent:
             With a code that may leave, and a detail that may not.
         """
         self.store.check_place()
+        try:
+            self.store.ledger()
+        except InputError as error:  # it is gone or damaged
+            raise RefusalError(Code.ERROR, str(error)) from error
         self.store.prune()
         agreed = self.check(study)
         if step.name not in agreed.steps:
@@ -317,7 +321,14 @@ class Asked:
 
 
 def objection(config: Config, store: Store, study: Study, *, allowed: bool = False) -> str | None:
-    """Say why a study is not answered, if it is not, or why not if it were ``allowed``."""
+    """Say why a study is not answered, if it is not, or why not if it were ``allowed``.
+
+    Raises
+    ------
+    RefusalError
+        If the ledger is not what the study knows of it.
+    """
+    store.check_head(study.digest)
     if store.ledger().closed(study.digest):
         return IS_CLOSED
     return config.objection(study, allowed or store.allows(study.digest))

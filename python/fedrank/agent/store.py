@@ -15,13 +15,12 @@ from pathlib import Path
 
 from fedrank._files import sync_folder, write_whole
 from fedrank._json import canonical
-from fedrank.agent.ledger import CLOSED, DAY, PRIVATE, Ledger
-from fedrank.exceptions import Code, InputError, RefusalError, Remedy
-from fedrank.protocol.identity import public_identity
+from fedrank.agent.folder import LEDGER, check_store, is_unused, make_store
+from fedrank.agent.ledger import CLOSED, DAY, PRIVATE, Head, Ledger
+from fedrank.exceptions import Code, InputError, RefusalError
 from fedrank.protocol.record import Record
 
-STORE_FORMAT = 2  # of the folder
-FIRST_FORMAT = {"ledger.jsonl", "runs", "sessions", "snapshots"}  # which had no file that says so
+HEAD = "head"
 BEGUN_SESSIONS = 16  # that are kept in each study: those that got no masked input
 
 
@@ -80,7 +79,8 @@ class Store:
     def __init__(self, folder: Path, identity: str | None = None) -> None:
         self.folder = folder
         self.studies = folder / "studies"
-        self.ledger_file = folder / "ledger.jsonl"
+        self.ledger_file = folder / LEDGER
+        self._ledger: Ledger | None = None  # as it was last read or written
         self._lock: int | None = None
         if identity is None and is_unused(folder):
             make_store(folder, None)
@@ -151,8 +151,51 @@ class Store:
             )
 
     def ledger(self) -> Ledger:
-        """Read the ledger."""
-        return Ledger(self.ledger_file)
+        """Read the ledger, again if its file is another one than before.
+
+        Raises
+        ------
+        InputError
+            If it is gone or damaged.
+        RefusalError
+            If it does not begin with what was read or written before.
+        """
+        if self._ledger is None or not self._ledger.is_current():
+            found = Ledger(self.ledger_file)
+            if self._ledger is not None:
+                found.check_extends(self._ledger.head)
+            self._ledger = found
+        return self._ledger
+
+    # Heads: what the ledger was when something of a study was last written
+
+    def check_head(self, study: str) -> None:
+        """Refuse a study that knows of a later ledger than there is.
+
+        Raises
+        ------
+        RefusalError
+        """
+        folder = self.studies / study
+        try:
+            head = Head.from_bytes((folder / HEAD).read_bytes())
+        except FileNotFoundError:
+            if any(file.is_file() for file in folder.rglob("[!.]*")):
+                raise RefusalError(
+                    Code.REFUSED, f"{folder / HEAD} is gone, which tells what the ledger must hold"
+                ) from None
+        except ValueError as error:
+            raise RefusalError(Code.REFUSED, f"{folder / HEAD} is damaged") from error
+        else:
+            self.ledger().check_extends(head)
+
+    def keep_head(self, study: str, *, replace: bool = True) -> None:
+        """Keep what the ledger is now; only who holds the store may replace what was kept."""
+        path, content = self.studies / study / HEAD, self.ledger().head.to_bytes()
+        if path.exists() and (not replace or path.read_bytes() == content):
+            return
+        with suppress(FileExistsError):
+            write_whole(path, content, mode=PRIVATE, sync=True, replace=replace)
 
     # Studies
 
@@ -163,6 +206,7 @@ class Store:
             if not each.is_dir():
                 each.mkdir(mode=0o700)
                 sync_folder(each.parent)
+        self.keep_head(study, replace=False)
         return folder
 
     def keep_study(self, study: str, text: str) -> None:
@@ -222,6 +266,7 @@ class Store:
         """
         self.ledger().enter(study, CLOSED)
         folder = self.study_folder(study)
+        self.keep_head(study)
         for file in [*(folder / "sessions").iterdir(), *(folder / "runs").iterdir()]:
             file.unlink()
         (folder / "allowed").unlink(missing_ok=True)
@@ -246,6 +291,7 @@ class Store:
     def save_session(self, study: str, run: int, round: int, session: Session) -> None:
         """Save a session."""
         self.study_folder(study)
+        self.keep_head(study)
         path = self.session_file(study, run, round)
         write_whole(path, session.to_bytes(), mode=PRIVATE, sync=True)
 
@@ -303,108 +349,8 @@ class Store:
     def save_record(self, study: str, run: int, record: Record) -> None:
         """Save what was seen of a run, or note that it was used."""
         path, content = self.study_folder(study) / "runs" / str(run), record.to_json().encode()
+        self.keep_head(study)
         if path.exists() and path.read_bytes() == content:
             os.utime(path)
         else:
             write_whole(path, content, mode=PRIVATE, sync=True)
-
-
-def is_unused(folder: Path) -> bool:
-    """Tell whether a folder may become a store: it is not there, or has nothing in it.
-
-    Examples
-    --------
-    >>> is_unused(Path("/nowhere")), is_unused(Path("/"))
-    (True, False)
-    """
-    # A store that was being made when the process was killed has no format yet.
-    return not folder.exists() or {file.name for file in folder.iterdir()} <= {
-        "identity",
-        "studies",
-    }
-
-
-def make_store(folder: Path, identity: str | None) -> None:
-    """Make a new store, which knows of nothing that its identity ever gave.
-
-    Raises
-    ------
-    InputError
-        If the folder has anything in it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp()) / "state"
-    >>> make_store(folder, None)
-    >>> sorted(file.name for file in folder.iterdir())
-    ['format', 'studies']
-    """
-    if not is_unused(folder):
-        raise InputError(
-            "the folder is not empty", file=folder, remedy="name a new folder for the store"
-        )
-    for each in (folder, folder / "studies"):
-        if not each.is_dir():
-            each.mkdir(mode=0o700, parents=True)
-            sync_folder(each.parent)
-        check_private(each)
-    if identity is not None:
-        write_whole(folder / "identity", f"{identity}\n".encode(), mode=PRIVATE, sync=True)
-    write_whole(folder / "format", f"{STORE_FORMAT}\n".encode(), mode=PRIVATE, sync=True)
-
-
-def check_store(folder: Path, identity: str | None) -> None:
-    """Refuse a folder that is not the store of an identity, in this format, for its owner only."""
-    if is_unused(folder):
-        who = "" if identity is None else f" of identity {fingerprint(identity)}"
-        raise InputError(f"there is no store{who}", file=folder, remedy=Remedy.NEW_STORE)
-    check_format(folder)
-    for each in (folder, folder / "studies"):
-        check_private(each)
-    bound = None
-    with suppress(FileNotFoundError):
-        bound = (folder / "identity").read_text(encoding="utf-8").strip()
-    if bound != identity:
-        whose = ["no identity" if each is None else fingerprint(each) for each in (bound, identity)]
-        raise InputError(
-            f"this is the store of {whose[0]}, and the configuration is of {whose[1]}",
-            file=folder,
-            remedy="name the key that it belongs to, or another folder",
-        )
-
-
-def check_private(folder: Path) -> None:
-    """Refuse a folder that others than its owner can use."""
-    if folder.stat().st_mode & 0o077:
-        raise InputError(
-            "other users can read the folder", file=folder, remedy=f"run chmod 700 {folder}"
-        )
-
-
-def check_format(folder: Path) -> None:
-    """Refuse a store of another format, and say what to do."""
-    try:
-        found = (folder / "format").read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        if not FIRST_FORMAT & {file.name for file in folder.iterdir()}:
-            raise InputError(
-                "this is not the store of an agent", file=folder, remedy="name a new folder"
-            ) from None
-        found = "1"
-    if found != str(STORE_FORMAT):
-        raise InputError(
-            f"the store has format {found}, and this version of fedrank reads format "
-            f"{STORE_FORMAT}",
-            file=folder,
-            remedy="use the version that made it; or take all studies that it answered out of the "
-            "configuration, and name a new folder",
-        )
-
-
-def fingerprint(identity: str) -> str:
-    """Return the fingerprint of a public line, or say that it is none."""
-    try:
-        return public_identity(identity).fingerprint
-    except InputError:
-        return "a damaged identity"
