@@ -1,13 +1,16 @@
 """One opened sum per study and round, over all runs, whatever is asked, killed or put back."""
 
 import hashlib
+import os
 import shutil
+import threading
+import time
 
 import pytest
 
 from fedrank import Study, conduct
 from fedrank.agent import Agent, Code, preview
-from fedrank.agent.ledger import MASK
+from fedrank.agent.ledger import MASK, Ledger
 from fedrank.agent.store import Store
 from fedrank.exceptions import RefusalError, RunFailedError
 from fedrank.protocol.secagg import Server
@@ -99,6 +102,48 @@ def test_of_two_runs_at_once_the_first_that_opens_fixes_the_list(agent):
     again = Agent(agent.config)  # a restart changes nothing
     not_answered(Code.REFUSED, again, STUDY.to_json(), Step(1, 0, "unmask"), request)
     again.close()
+
+
+def test_of_two_threads_at_once_only_one_fixes_the_list(agent, monkeypatch):
+    first, second = (Federation(agent, number=run).until("mask") for run in (1, 2))
+    first.step("mask")
+    second.step("mask", but=[3])
+    check, told = Ledger.check_opening, []
+
+    def slowly(*arguments):
+        check(*arguments)
+        time.sleep(0.2)  # both have looked before one has written
+
+    monkeypatch.setattr(Ledger, "check_opening", slowly)
+
+    def answer(federation):
+        step = Step(federation.number, 0, "unmask")
+        try:
+            agent.answer(STUDY.to_json(), step, federation.requests[1])
+        except RefusalError as refusal:
+            told.append(str(refusal))
+
+    threads = [threading.Thread(target=answer, args=[each]) for each in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(told) == 1
+    assert "round 0 was opened in run" in told[0]
+
+
+def test_a_copy_of_the_process_gives_nothing(agent):
+    """It has the lock, too, and goes on from the same state."""
+    child = os.fork()
+    if child == 0:
+        try:
+            agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
+        except RefusalError as refusal:
+            os._exit(7 if "this is a copy of it" in str(refusal) else 8)
+        except BaseException:
+            os._exit(9)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 def test_the_same_round_of_another_study_is_another_one(tmp_path):

@@ -1,6 +1,7 @@
 """What an agent answers, and what it refuses."""
 
 import hashlib
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -70,6 +71,8 @@ class Agent:
         self.store = Store(config.folder, config.public)
         self.store.take()
         self.store.prune()
+        # Two answers at once could go on from one state, and enter two lists for one round.
+        self._lock = threading.Lock()
 
     def close(self) -> None:
         """Let go of the store."""
@@ -95,6 +98,12 @@ class Agent:
         RefusalError
             With a code that may leave, and a detail that may not.
         """
+        self.store.check_process()  # before the lock, which another thread may hold for ever
+        with self._lock:
+            return self.answer_one(study, step, request)
+
+    def answer_one(self, study: str, step: Step, request: bytes) -> bytes:
+        """Answer, while nobody else is answered."""
         self.store.check_place()
         try:
             self.store.ledger()

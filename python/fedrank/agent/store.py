@@ -82,6 +82,7 @@ class Store:
         self.ledger_file = folder / LEDGER
         self._ledger: Ledger | None = None  # as it was last read or written
         self._lock: int | None = None
+        self._process = 0  # that took the lock
         if identity is None and is_unused(folder):
             make_store(folder, None)
         check_store(folder, identity)
@@ -118,7 +119,7 @@ class Store:
                 file=self.folder,
                 remedy="keep it on a disk of this machine",
             ) from None
-        self._lock = lock
+        self._lock, self._process = lock, os.getpid()
         for half in self.folder.rglob(".*.part"):  # of a process that was killed; may hold secrets
             half.unlink(missing_ok=True)
 
@@ -127,6 +128,20 @@ class Store:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+    def check_process(self) -> None:
+        """Refuse to go on in a copy of the process that took the store: it has the lock, too.
+
+        Raises
+        ------
+        RefusalError
+        """
+        if os.getpid() != self._process:
+            raise RefusalError(
+                Code.ERROR,
+                f"{self.folder} is held by process {self._process}, and this is a copy of it: make "
+                "an agent in the process that answers",
+            )
 
     def check_place(self) -> None:
         """Refuse to go on if the folder is not the one that was locked.
