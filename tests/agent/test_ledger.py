@@ -5,6 +5,7 @@ import os
 import shutil
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -225,10 +226,38 @@ def test_rankings_that_are_not_those_of_the_first_message_are_not_answered_from(
     assert "the kept rankings are not those that it was answered from" in told
 
 
+def test_runs_over_a_list_that_is_opened_already_count(parties):
+    """Their sums tell nothing new, but each adds lines to the ledger, which nobody can delete."""
+    for agent in parties.agents:
+        limited = replace(agent.config.policy, runs_per_day=2)
+        agent.config = replace(agent.config, policy=limited)
+    for run in (1, 2, 3):
+        assert conduct(STUDY, parties, rng=1, run=run).survivors == ROSTER
+    with pytest.raises(RunFailedError):
+        conduct(STUDY, parties, rng=1, run=4)
+    assert all("runs_per_day = 2" in told for _, _, told in parties.refused)
+    assert len(parties.agents[0].store.ledger().entries) == 6
+
+
+def test_the_ledger_is_read_once_and_written_line_by_line(agent, monkeypatch):
+    read, at = Ledger.read, []
+    monkeypatch.setattr(Ledger, "read", lambda *given: at.append(given[2]) or read(*given))
+    for run in (1, 2):
+        Federation(agent, number=run).finish()
+    assert len(agent.store.ledger().entries) == 4
+    assert at == []
+    place = agent.store.ledger_file.stat().st_ino
+    Federation(agent, number=3).finish()
+    assert agent.store.ledger_file.stat().st_ino == place
+    again = Store(agent.config.folder)
+    again.ledger(), again.ledger()
+    assert at == [1, 2, 3, 4, 5, 6]
+
+
 def test_a_sum_that_cannot_be_decoded_costs_no_run_and_leaves_the_round_opened(tmp_path):
     """One client's values beyond their range spoil the sum; people must find out whose."""
     study = Study(Borda(4, 4, send="sums", max_samples=15), LABELS, ROSTER)
-    parties = Parties(tmp_path, study, runs_per_day=1)
+    parties = Parties(tmp_path, study, runs_per_day=2)
     for run in (1, 2):
         with pytest.raises(RunFailedError) as failed:
             conduct(study, Spoiled(parties), rng=1, run=run)

@@ -10,6 +10,7 @@ import pytest
 
 from fedrank import Borda, Study
 from fedrank.agent import Agent, Code, make_store, preview
+from fedrank.agent.agent import PRUNE_SECONDS
 from fedrank.agent.ledger import CLOSED, CONFIRM, DAY, MASK, UNMASK, WAITING_SESSIONS, Ledger
 from fedrank.agent.socket import respond
 from fedrank.agent.store import BEGUN_SESSIONS, Session, Store
@@ -56,19 +57,20 @@ def test_states_that_nobody_used_for_a_day_are_deleted(agent):
     (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
     agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    assert old in files(agent, "sessions")  # it looks once a minute
+    agent.pruned -= PRUNE_SECONDS
+    not_answered(Code.REFUSED, agent, "{}", Step(9, 0, "share"), b"")
+    assert old in files(agent, "sessions")  # and not for anybody
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert old not in files(agent, "sessions")
 
 
-@pytest.mark.parametrize("restart", [True, False])
-def test_they_are_deleted_at_the_start_and_at_a_refused_request_too(agent, restart):
+def test_they_are_deleted_at_the_start_too(agent):
     agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
     (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
-    if restart:
-        agent.close()
-        Agent(agent.config).close()
-    else:
-        not_answered(Code.REFUSED, agent, "{}", Step(9, 0, "share"), b"")
+    agent.close()
+    Agent(agent.config).close()
     assert not old.exists()
 
 
@@ -139,6 +141,7 @@ def test_a_run_whose_state_was_deleted_is_over(agent, step):
         federation.step(each)
     (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
+    agent.pruned -= PRUNE_SECONDS
     agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert not old.exists()
     told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(1, 0, step), asked[step])

@@ -2,6 +2,7 @@
 
 import hashlib
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from fedrank.protocol.secagg import Client
 from fedrank.protocol.study import Study
 from fedrank.transport.base import Step
 
+PRUNE_SECONDS = 60.0  # between two looks for old sessions
 IS_CLOSED = "its owner has closed the study for ever"
 
 
@@ -71,6 +73,7 @@ class Agent:
         self.store = Store(config.folder, config.public)
         self.store.take()
         self.store.prune()
+        self.pruned = time.monotonic()
         # Two answers at once could go on from one state, and enter two lists for one round.
         self._lock = threading.Lock()
 
@@ -109,8 +112,10 @@ class Agent:
             self.store.ledger()
         except InputError as error:  # it is gone or damaged
             raise RefusalError(Code.ERROR, str(error)) from error
-        self.store.prune()
         agreed = self.check(study)
+        if time.monotonic() >= self.pruned + PRUNE_SECONDS:
+            self.store.prune()
+            self.pruned = time.monotonic()
         if step.name not in agreed.steps:
             raise RefusalError(Code.PROTOCOL, f"there is no step {step.name!r}")
         try:

@@ -270,11 +270,17 @@ class Ledger:
         return next((each for each in self.of(study, *OPENING) if each.round == round), None)
 
     def runs_today(self, study: str, but: int | None = None) -> int:
-        """Count a study's runs of the last 24 hours of which nothing was opened, without one."""
+        """Count a study's runs of the last 24 hours, without one, and those that opened a round.
+
+        Of several runs that opened the same round only the first one is left out: an honest
+        coordinator needs no other, and without a limit they would fill the ledger.
+        """
         since = time.time() - DAY
         recent = {entry.run for entry in self.of(study, MASK) if entry.time > since}
-        # No second list can be opened, so an opened run took nothing that another one needs.
-        return len(recent - {entry.run for entry in self.of(study, *OPENING)} - {but})
+        first: dict[int, int] = {}  # the run that opened each round
+        for entry in self.of(study, *OPENING):
+            first.setdefault(entry.round, entry.run)
+        return len(recent - {*first.values()} - {but})
 
     def waiting(self, study: str) -> set[tuple[int, int]]:
         """List the confirmed sessions, by run and round, of rounds that were never unmasked.
