@@ -14,7 +14,7 @@ from fedrank.agent.agent import PRUNE_SECONDS
 from fedrank.agent.ledger import CLOSED, CONFIRM, DAY, MASK, UNMASK, WAITING_SESSIONS, Ledger
 from fedrank.agent.socket import respond
 from fedrank.agent.store import BEGUN_SESSIONS, Session, Store
-from fedrank.exceptions import InputError
+from fedrank.exceptions import InputError, RefusalError
 from fedrank.protocol.identity import Identity
 from fedrank.protocol.record import Record
 from fedrank.protocol.secagg import STEPS
@@ -86,12 +86,41 @@ def test_of_sessions_without_a_masked_input_only_the_newest_are_kept(agent):
     assert kept == {f"{number}-0" for number in range(4, BEGUN_SESSIONS + 4)} | {masked.name}
 
 
+def test_old_openings_that_are_sent_again_push_out_no_session_in_use(agent):
+    live = Federation(agent, number=99).until("mask")
+    for number in range(BEGUN_SESSIONS - 1):
+        agent.answer(STUDY.to_json(), Step(number, 0, "advertise"), opening(number))
+    place = STUDY.to_json(), Step(50, 0, "advertise"), opening(50)
+    told = not_answered(Code.REFUSED, agent, *place)
+    assert "16 sessions of the study have begun and got no masked input; begin again in 10" in told
+    # Those that gave keys only go first, in whatever order they were used.
+    sessions = agent.store.session_file(STUDY.digest, 0, 0).parent
+    for age, file in enumerate([sessions / "99-0", sessions / "7-0"]):
+        os.utime(file, (0, time.time() - 5000 + age))
+    # Its opening, sent once more, does not keep it.
+    agent.answer(STUDY.to_json(), Step(7, 0, "advertise"), opening(7))
+    agent.answer(*place)
+    assert not (sessions / "7-0").exists()
+    assert live.step("mask")
+
+
+def test_a_later_round_of_a_run_that_got_a_masked_input_finds_room(agent):
+    Federation(agent, number=99).finish()
+    for number in range(BEGUN_SESSIONS):
+        agent.answer(STUDY.to_json(), Step(number, 0, "advertise"), opening(number))
+    store = agent.store
+    store.make_room(STUDY.digest, 99, store.ledger())
+    with pytest.raises(RefusalError):
+        store.make_room(STUDY.digest, 98, store.ledger())
+
+
 def test_sessions_of_another_study_push_out_none_of_this_one(tmp_path):
     other = Study(Borda(4, 4, send="centroids"), LABELS, ROSTER)
     agent = Agent(configured(tmp_path, studies=(STUDY.digest, other.digest), runs_per_day=1))
     federation = Federation(agent).until("share")
     for number in range(BEGUN_SESSIONS + 1):
         agent.answer(other.to_json(), Step(number, 0, "advertise"), opening(number, other))
+        os.utime(agent.store.session_file(other.digest, number, 0), (0, time.time() - DAY / 2))
     Federation(agent, other, number=99).until("mask").step("mask")  # its quota is spent
     not_answered(
         Code.REFUSED, agent, other.to_json(), Step(100, 0, "advertise"), opening(100, other)

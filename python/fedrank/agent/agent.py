@@ -206,7 +206,7 @@ class Agent:
         self.check_runs(asked)
         snapshot, _ = kept_snapshot(self.config, self.store, study)
         encode(self.config, study, round, snapshot)
-        self.store.make_room(study.digest, asked.ledger)
+        self.store.make_room(study.digest, step.run, asked.ledger)
         return Client(round, asked.me, begin.session(), asked.identity)
 
     def catch_up(self, asked: "Asked", begin: SecaggBegin) -> None:

@@ -16,11 +16,12 @@ from pathlib import Path
 from fedrank._files import sync_folder, write_whole
 from fedrank._json import canonical
 from fedrank.agent.folder import LEDGER, check_store, is_unused, make_store
-from fedrank.agent.ledger import CLOSED, DAY, PRIVATE, Head, Ledger
+from fedrank.agent.ledger import CLOSED, DAY, MASK, PRIVATE, Head, Ledger
 from fedrank.exceptions import Code, InputError, RefusalError
 from fedrank.protocol.record import Record
 
 HEAD = "head"
+BUSY_SECONDS = 600.0  # for which a session that has begun may wait for its next step
 BEGUN_SESSIONS = 16  # that are kept in each study: those that got no masked input
 
 
@@ -304,26 +305,50 @@ class Store:
             ) from None
 
     def save_session(self, study: str, run: int, round: int, session: Session) -> None:
-        """Save a session."""
+        """Save a session.
+
+        Who sends an old *Begin* again does not keep its session in use.
+        """
         self.study_folder(study)
         self.keep_head(study)
-        path = self.session_file(study, run, round)
-        write_whole(path, session.to_bytes(), mode=PRIVATE, sync=True)
+        path, content = self.session_file(study, run, round), session.to_bytes()
+        if MASK in session.requests or not (path.exists() and path.read_bytes() == content):
+            write_whole(path, content, mode=PRIVATE, sync=True)
 
     def session_file(self, study: str, run: int, round: int) -> Path:
         """Name the file of a session."""
         return self.studies / study / "sessions" / f"{run}-{round}"
 
-    def make_room(self, study: str, ledger: Ledger) -> None:
+    def make_room(self, study: str, run: int, ledger: Ledger) -> None:
         """Have room for one more session of a study.
 
-        Of those without a masked input, the ones that nobody has used for longest go.
+        Of the runs without a masked input, the sessions go that gave keys only, and then those that
+        nobody has used for longest; never one that may be waiting for its next step.
+
+        Raises
+        ------
+        RefusalError
+            If too many have begun within the last minutes.
         """
-        entered = {f"{entry.run}-{entry.round}" for entry in ledger.of(study)}
-        begun = [file for file in self.files(study, "sessions") if file.name not in entered]
-        begun.sort(key=lambda file: file.stat().st_mtime_ns)
-        for file in begun[: max(0, len(begun) - BEGUN_SESSIONS + 1)]:
-            file.unlink()
+        entered = {str(entry.run) for entry in ledger.of(study)}
+        if str(run) in entered:  # which few runs are
+            return
+        found = self.files(study, "sessions")
+        begun = [each for each in found if each.name.partition("-")[0] not in entered]
+        surplus, now = len(begun) - BEGUN_SESSIONS + 1, time.time()
+        if surplus <= 0:
+            return
+        times = {each: each.stat().st_mtime for each in begun}
+        idle = [each for each in begun if not 0 <= now - times[each] < BUSY_SECONDS]
+        if len(idle) < surplus:
+            raise RefusalError(
+                Code.REFUSED,
+                f"{len(begun)} sessions of the study have begun and got no masked input; begin "
+                f"again in {BUSY_SECONDS / 60:.0f} minutes",
+            )
+        idle.sort(key=lambda each: (has_shared(each), times[each]))
+        for each in idle[:surplus]:
+            each.unlink()
 
     def prune(self) -> None:
         """Delete sessions and records that nobody has used for a day: they hold secrets.
@@ -369,3 +394,11 @@ class Store:
             os.utime(path)
         else:
             write_whole(path, content, mode=PRIVATE, sync=True)
+
+
+def has_shared(file: Path) -> bool:
+    """Tell whether a session has given its shares; one that cannot be read has not."""
+    try:
+        return "share" in Session.from_bytes(file.read_bytes()).requests
+    except (ValueError, TypeError):
+        return False
