@@ -49,7 +49,7 @@ class Entry:
     Attributes
     ----------
     time : float
-        When it was written, in seconds since 1970; never before that of the line above.
+        When it was written, in seconds since 1970, as the clock was then.
     study : str
         Digest of the study.
     step : {"mask", "confirm", "confirmed", "unmask", "closed"}
@@ -201,9 +201,7 @@ class Ledger:
 
     def enter(self, study: str, step: str, **fields: Any) -> None:
         """Add an entry, once for each step of a session; it is on the disk when this returns."""
-        # A clock that was set back makes runs count for longer, never for less long.
-        now = max([time.time(), *(entry.time for entry in self.entries[-1:])])
-        new = Entry(now, study, step, **fields)
+        new = Entry(time.time(), study, step, **fields)
         if any((entry.session, entry.step) == (new.session, step) for entry in self.of(study)):
             return
         line = canonical(new.to_fields() | {"before": self.hashes[-1]}).encode()
@@ -273,7 +271,8 @@ class Ledger:
         """Count a study's runs of the last 24 hours, without one, and those that opened a round.
 
         Of several runs that opened the same round only the first one is left out: an honest
-        coordinator needs no other, and without a limit they would fill the ledger.
+        coordinator needs no other, and without a limit they would fill the ledger. A run from
+        when the clock was ahead counts until the clock gets there; those after it do not.
         """
         since = time.time() - DAY
         recent = {entry.run for entry in self.of(study, MASK) if entry.time > since}
