@@ -12,6 +12,7 @@ from fedrank import Borda, Study
 from fedrank.agent import Agent, Code, make_store, preview
 from fedrank.agent.agent import PRUNE_SECONDS
 from fedrank.agent.ledger import CLOSED, CONFIRM, DAY, MASK, UNMASK, WAITING_SESSIONS, Ledger
+from fedrank.agent.snapshot import kept_snapshot
 from fedrank.agent.socket import respond
 from fedrank.agent.store import BEGUN_SESSIONS, Session, Store
 from fedrank.exceptions import InputError, RefusalError
@@ -152,13 +153,18 @@ def test_no_file_that_can_be_deleted_keeps_a_second_agent_out(agent):
         Agent(agent.config)
 
 
-def test_the_ledgers_times_never_go_back(tmp_path, monkeypatch):
-    store = Store(tmp_path / "state")
-    clock = iter([5000.0, 1000.0, 7000.0])
-    monkeypatch.setattr(time, "time", lambda: next(clock))
-    for run in range(3):
+def test_a_clock_that_was_ahead_makes_only_the_runs_of_then_count_for_longer(tmp_path, monkeypatch):
+    store, now = Store(tmp_path / "state"), time.time()
+    for run, clock in enumerate([now + 400 * DAY, now, now + 60]):
+        monkeypatch.setattr(time, "time", lambda clock=clock: clock)
         store.ledger().enter(STUDY.digest, MASK, run=run, round=0)
-    assert [entry.time for entry in store.ledger().entries] == [5000.0, 5000.0, 7000.0]
+    assert store.ledger().runs_today(STUDY.digest) == 3
+    monkeypatch.setattr(time, "time", lambda: now + DAY + 30)
+    assert store.ledger().runs_today(STUDY.digest) == 2
+    monkeypatch.setattr(time, "time", lambda: now + 2 * DAY)
+    assert store.ledger().runs_today(STUDY.digest) == 1
+    monkeypatch.setattr(time, "time", lambda: now - DAY)  # set back: they count for longer
+    assert store.ledger().runs_today(STUDY.digest) == 3
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -211,6 +217,22 @@ def test_a_damaged_record_of_a_run_is_refused_and_named(tmp_path, text):
     with pytest.raises(InputError, match="the record of the run is damaged") as caught:
         store.record("abc", 7)
     assert caught.value.file == str(file)
+
+
+def test_no_repr_shows_a_secret(agent, monkeypatch):
+    asked = []
+    mask = Agent.mask
+    monkeypatch.setattr(Agent, "mask", lambda *given: asked.append(given[2]) or mask(*given))
+    Federation(agent).until("mask").step("mask")
+    (found,) = asked
+    snapshot, _ = kept_snapshot(agent.config, agent.store, STUDY)
+    assert found.session.state
+    for each in (found, found.session, snapshot):
+        text = repr(each)
+        for secret in (found.session.state, found.request, snapshot.seed):
+            assert repr(secret)[2:-1] not in text
+        assert "rankings=" not in text
+    assert "state" not in repr(Session(state=b"state"))
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]\n", b"\xff\n"])

@@ -4,7 +4,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fedrank import _core
@@ -300,12 +300,12 @@ class Asked:
 
     study: Study
     step: Step
-    request: bytes
+    request: bytes = field(repr=False)
     me: int
     identity: Identity | None
     envelopes: Envelopes | None
     ledger: Ledger
-    session: Session
+    session: Session = field(repr=False)
     record: Record
 
     @property

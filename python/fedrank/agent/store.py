@@ -38,7 +38,7 @@ class Session:
     """
 
     requests: dict[str, str] = field(default_factory=dict)
-    state: bytes = b""
+    state: bytes = field(default=b"", repr=False)
 
     def to_bytes(self) -> bytes:
         """Write a line of JSON, and the state."""
