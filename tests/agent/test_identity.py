@@ -120,7 +120,7 @@ def test_only_survivors_count_and_strangers_do_not(tmp_path):
 
 
 def test_signed_studies_are_compared_by_key_and_others_by_name(tmp_path, key):
-    config = replace(configured(tmp_path), key=key)
+    config = replace(configured(tmp_path, studies=()), key=key)
     make_store(config.folder, config.public)
     store = Store(config.folder, config.public)
     opened(store, SIGNED, range(4), CONFIRM)
@@ -141,3 +141,15 @@ def test_an_opened_study_whose_text_is_gone_is_named_all_the_same(tmp_path):
     (found,) = overlaps(config, store, STUDY)
     assert found == Overlap("a" * 64, found.opened)
     assert "look yourself who was in it" in found.revealed
+
+
+def test_studies_that_are_allowed_and_not_opened_yet_are_named_too(tmp_path):
+    config = configured(tmp_path, studies=())
+    store, new = Store(config.folder), study_of(["north", "east", "south"], items=LABELS[:3])
+    store.allow(STUDY.digest, STUDY.to_json())
+    (found,) = overlaps(config, store, new)
+    assert (found.study, found.opened, found.left) == (STUDY.digest, None, ("west",))
+    listed = replace(config, policy=replace(config.policy, studies=(new.digest, "a" * 64)))
+    assert overlaps(listed, store, new) == [found, Overlap("a" * 64, None)]
+    store.close(STUDY.digest)
+    assert overlaps(config, store, new) == []

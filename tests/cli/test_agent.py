@@ -17,6 +17,7 @@ from fedrank.transport import Step
 from helpers.agents import (
     LABELS,
     RANKS,
+    ROSTER,
     STUDY,
     Federation,
     as_config,
@@ -25,6 +26,9 @@ from helpers.agents import (
     opening,
 )
 from helpers.command import refused, run, run_process, write_ranks
+from helpers.identities import PARTIES, with_identities
+
+ME = PARTIES[-1]
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="needs Unix sockets at short paths, and files' modes"
@@ -89,10 +93,14 @@ def test_new_run_preview_forget_ledger(tmp_path):
     assert given == [(STUDY.digest, 1, "mask"), (STUDY.digest, 1, "unmask")]
     assert STUDY.digest in run("agent", "ledger", "--config", config).stdout
     # Closing is for ever, so it is asked for.
-    unanswered = refused(run("agent", "forget", study, "--config", config))
-    assert "Close it for ever?); pass --yes to agree" in unanswered
+    unanswered = run("agent", "forget", study, "--config", config)
+    asked = (
+        "Close it for ever?); run it in a terminal, or pass --yes if it is to be closed for ever"
+    )
+    assert (unanswered.returncode, asked in unanswered.stderr) == (2, True)
+    assert unanswered.stdout.startswith(STUDY.summary())
     closed = run("agent", "forget", study, "--config", config, "--yes")
-    assert closed.stdout.startswith("closed for ever: no request of this study is answered again")
+    assert "\nclosed for ever: no request of this study is answered again" in closed.stdout
     assert "closed already" in run("agent", "forget", study, "--config", config).stdout
     assert "closed" in run("agent", "ledger", "--config", config).stdout
     shown = run("agent", "preview", study, "--config", config)
@@ -159,7 +167,7 @@ def test_a_study_is_allowed_after_its_overlaps_were_shown(tmp_path):
     text = file.read_text()
     asked = run("agent", "allow", new, "--config", file)
     assert asked.returncode == 2
-    assert "pass --yes to agree" in asked.stderr
+    assert "run it in a terminal, or pass --yes if you allow it" in asked.stderr
     not_answered(Code.REFUSED, agent, other.to_json(), Step(1, 0, "advertise"), opening(1, other))
     done = run("agent", "allow", new, "--config", file, "--yes")
     warned = f"! Study {STUDY.digest} was opened on "
@@ -195,7 +203,7 @@ def test_the_store_of_a_key_is_found_by_its_fingerprint_wherever_the_configurati
     new = ["agent", "new", study, "--name", "east", "--rankings", votes]
     new += ["--key", tmp_path / "east.key", "--config"]
     asked = run(*new, tmp_path / "agent.toml", **state)
-    assert "pass --yes to agree" in asked.stderr
+    assert "never used by any agent?); run it in a terminal, or pass --yes if no" in asked.stderr
     assert not (tmp_path / "agent.toml").exists()
     made = run(*new, tmp_path / "agent.toml", "--yes", **state)
     folder = tmp_path / "states" / "fedrank" / key.fingerprint
@@ -209,8 +217,10 @@ def test_the_store_of_a_key_is_found_by_its_fingerprint_wherever_the_configurati
         assert (shown.returncode, shown.stderr) == (0, "")
     assert not (tmp_path / "state").exists()
     assert len(list((folder / "studies").iterdir())) == 1
-    # Another configuration of the same key has the same store, and is not asked again.
+    # Another configuration of the same key has the same store, and no other one is made.
     again = run(*new, tmp_path / "other.toml", **state)
+    assert "(Do you allow this study?)" in again.stderr
+    again = run(*new, tmp_path / "other.toml", "--yes", **state)
     assert (again.returncode, again.stderr) == (0, "")
     # The store is lost: nothing is made without a word.
     shutil.rmtree(folder)
@@ -219,7 +229,7 @@ def test_the_store_of_a_key_is_found_by_its_fingerprint_wherever_the_configurati
     assert "run 'fedrank agent new-store --config FILE'" in lost
     assert not folder.exists()
     command = ["agent", "new-store", "--config", tmp_path / "agent.toml"]
-    assert "pass --yes to agree" in run(*command, **state).stderr
+    assert "pass --yes if no agent ever used the key" in run(*command, **state).stderr
     assert not folder.exists()
     assert run(*command, "--yes", **state).returncode == 0
     assert (folder / "format").exists()
@@ -236,3 +246,32 @@ def test_every_key_of_a_configuration_is_written_with_a_line_about_it(tmp_path):
     for name in set(names) - {"policy", "reading", "key"}:
         (at,) = [n for n, line in enumerate(lines) if re.match(rf"(# )?{name} = ", line)]
         assert re.match(r"# .*\.$", lines[at - 1]), name
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_a_new_configuration_of_an_old_store_shows_the_overlaps_first(tmp_path, opened):
+    state = {"XDG_STATE_HOME": str(tmp_path / "states")}
+    votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
+    PARTIES[1].save(tmp_path / "east.key")
+    studies = [
+        Study(Borda(4, n), LABELS, with_identities(ROSTER[:n]), coordinator=ME) for n in (4, 3)
+    ]
+    new = ["agent", "new", "--rankings", votes, "--key", tmp_path / "east.key"]
+    files = [tmp_path / f"{n}.json" for n in (4, 3)]
+    for file, study in zip(files, studies, strict=True):
+        file.write_text(study.to_json())
+    made = run(*new, files[0], "--config", tmp_path / "0.toml", "--yes", **state)
+    assert (made.returncode, made.stderr) == (0, "")
+    said = f"! Study {studies[0].digest}, with north, east, south, west, is allowed too; if both "
+    if opened:
+        store = Store(next((tmp_path / "states" / "fedrank").iterdir()), PARTIES[1].public)
+        store.ledger().enter(studies[0].digest, "unmask", run=1, round=0, survivors=(0, 1, 2, 3))
+        said = f"! Study {studies[0].digest} was opened on "
+    other = tmp_path / "1.toml"
+    asked = run(*new, files[1], "--config", other, **state)
+    assert (asked.returncode, other.exists()) == (2, False)
+    assert "(Do you allow this study?)" in asked.stderr
+    assert said in asked.stdout
+    assert "the difference of the two sums shows what west alone sent" in asked.stdout
+    made = run(*new, files[1], "--config", other, "--yes", **state)
+    assert (made.returncode, other.exists(), said in made.stdout) == (0, True, True)

@@ -1,4 +1,4 @@
-"""What a new study reveals together with those that were opened before."""
+"""What a new study reveals together with those that were opened or allowed before."""
 
 from dataclasses import dataclass
 
@@ -11,22 +11,23 @@ from fedrank.protocol.study import Study
 
 @dataclass(frozen=True)
 class Overlap:
-    """An opened study that has parties in common with a new one.
+    """An opened or allowed study that has parties in common with a new one.
 
     Attributes
     ----------
     study : str
         Its digest.
-    opened : float
-        When this agent first helped to open it, in seconds since 1970.
+    opened : float or None
+        When this agent first helped to open it, in seconds since 1970; None if it was allowed, and
+        not opened yet.
     parties : tuple of str
-        The names of those whose messages are in its sum.
+        The names of those whose messages are in its sum, or may be.
     left, joined : tuple of str
         Those who are not in the new study, and those who are in the new one only.
     """
 
     study: str
-    opened: float
+    opened: float | None
     parties: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     joined: tuple[str, ...] = ()
@@ -42,7 +43,7 @@ class Overlap:
         """
         apart = [*self.left, *self.joined]
         if not self.parties:
-            return "its text cannot be read any more: look yourself who was in it"
+            return "its text is not here, or cannot be read any more: look yourself who was in it"
         if not apart:
             return (
                 "the same parties: the difference of the two sums shows what changed in their "
@@ -54,37 +55,45 @@ class Overlap:
 
 
 def overlaps(config: Config, store: Store, study: Study) -> list[Overlap]:
-    """List the opened studies that have parties in common with a new one, beside this client.
+    """List the studies that have parties in common with a new one, beside this client.
 
-    They are compared by key if both studies name identities, and otherwise by name.
+    These are the opened ones, and those that were allowed and may still be opened. They are
+    compared by key if both studies name identities, and otherwise by name.
 
     Parameters
     ----------
     config : Config
         The agent's.
     store : Store
-        Its store, which keeps the texts of the studies that were answered.
+        Its store, which keeps the texts of the studies that were allowed or answered.
     study : Study
         The new one.
 
     Returns
     -------
     found : list of Overlap
-        Oldest first.
+        Oldest first; those that were not opened yet come last.
     """
-    opened: dict[str, tuple[float, tuple[int, ...]]] = {}
-    for entry in store.ledger().entries:
-        if entry.step in OPENING and entry.study != study.digest:
-            opened.setdefault(entry.study, (entry.time, entry.survivors))
+    ledger = store.ledger()
+    known: dict[str, tuple[float | None, tuple[int, ...] | None]] = {}
+    for entry in ledger.entries:
+        if entry.step in OPENING:
+            known.setdefault(entry.study, (entry.time, entry.survivors))
+    kept = [each.name for each in store.studies.iterdir() if store.study(each.name) is not None]
+    for digest in sorted({*kept, *config.policy.studies}):
+        if not ledger.closed(digest):
+            known.setdefault(digest, (None, None))
+    known.pop(study.digest, None)
     found, me = [], config.me(study)
-    for digest, (when, survivors) in opened.items():
+    for digest, (when, survivors) in known.items():
         old = kept_study(store, digest)
         if old is None:
             found.append(Overlap(digest, when))
             continue
         by_key = old.signed and study.signed
         before, after = parties(old, by_key), parties(study, by_key)
-        before = {key: name for n, (key, name) in enumerate(before.items()) if n in survivors}
+        if survivors is not None:
+            before = {key: name for n, (key, name) in enumerate(before.items()) if n in survivors}
         mine = {config.public, config.name} if me is None else {[*after][me]}
         if {*before} & {*after} - mine:
             found.append(

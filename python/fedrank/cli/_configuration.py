@@ -1,37 +1,30 @@
 """The configuration file that ``fedrank agent new`` writes."""
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
-from fedrank.agent.policy import Policy, as_toml, quoted
-from fedrank.protocol.study import Study
+from fedrank.agent.policy import Config, as_toml, quoted
 
 
-def configuration(
-    study: Study, name: str, rankings: Path, key: Path | None, reading: Mapping[str, Any]
-) -> str:
+def configuration(config: Config) -> str:
     """Write the configuration of an agent, with a line about every key.
 
     Examples
     --------
-    >>> from fedrank import Borda
-    >>> study = Study(Borda(n=3, clients=3), roster=["north", "east", "south"])
-    >>> print(configuration(study, "east", Path("/srv/r.csv"), None, {}).splitlines()[2])
+    >>> from pathlib import Path
+    >>> from fedrank.agent import Policy
+    >>> config = Config("east", Path("/srv/r.csv"), Path("state"), Path("a.sock"), Policy())
+    >>> print(configuration(config).splitlines()[2])
     name = "east"
     """
-    policy = Policy((study.digest,), allow_unsigned=not study.signed)
+    policy, key, reading = config.policy, config.key, config.reading
     own = "" if key is None else KEY.format(key=quoted(str(key.resolve())))
     text = TEMPLATE.format(
-        name=quoted(name),
+        name=quoted(config.name),
         key=own,
         folder='folder = "state"' if key is None else '# folder = "…"',
         default="" if key is None else "; by default where the key's identity has it",
-        rankings=quoted(str(rankings.resolve())),
-        digest=study.digest,
+        rankings=quoted(str(config.rankings.resolve())),
+        studies=", ".join(map(quoted, policy.studies)),
         unsigned=str(policy.allow_unsigned).lower(),
         policy=policy,
-        threshold=study.threshold,
     )
     options = f"{as_toml(reading, separator=chr(10))}\n" if reading else ""
     return text + options
@@ -61,7 +54,7 @@ socket = "agent.sock"
 
 [policy]
 # Digests of the studies that are answered, beside those of 'fedrank agent allow'.
-studies = ["{digest}"]
+studies = [{studies}]
 
 # Whether studies without identities are answered. In one, the server could play all other clients.
 allow_unsigned = {unsigned}
@@ -70,7 +63,7 @@ allow_unsigned = {unsigned}
 min_clients = {policy.min_clients}
 
 # Lowest threshold that a study may have: so many clients must stay for a sum to be opened.
-min_threshold = {threshold}
+min_threshold = {policy.min_threshold}
 
 # Fewest clients in a sum that you help to open.
 min_survivors = {policy.min_survivors}

@@ -83,7 +83,8 @@ def new(
 
     Read the file, and change what you need. The file of rankings is read once,
     to say how; nothing is kept of it. A key that no agent has used yet gets a
-    store, which remembers what it answered.
+    store, which remembers what it answered. If there is a store, other studies
+    with the same parties are named, and you are asked whether you allow this one.
     """
     agreed = read_study(study)
     check_file(rankings)
@@ -94,17 +95,35 @@ def new(
             remedy=f"run 'fedrank agent allow {study} --config {config}'",
         )
     name = name_in(agreed, name, key)
-    read = how.read(rankings, stream_rng(0))
+    identity = None if key is None else Identity.load(key)
+    folder = config.parent / "state" if identity is None else identity_folder(identity.fingerprint)
+    policy = agents.Policy(
+        (agreed.digest,), allow_unsigned=not agreed.signed, min_threshold=agreed.threshold
+    )
     if "genes" in how.options:
         how.options["genes"] = str(Path(how.options["genes"]).resolve())
+    settings = agents.Config(
+        name,
+        rankings.resolve(),
+        folder,
+        config.parent / "agent.sock",
+        policy,
+        key,
+        None,
+        how.options,
+    )
+    read = how.read(rankings, stream_rng(0))
+    store = None if is_unused(folder) else Store(folder, settings.public)
+    check_allowed(settings, store, agreed, study)
     output.say(read.source)
-    typer.echo(agreed.summary())
-    if key is not None:
-        identity = Identity.load(key)
-        folder = identity_folder(identity.fingerprint)
-        if is_unused(folder):
-            ask_for_store(folder, identity, yes)
-    output.write(config, [configuration(agreed, name, rankings, key, how.options)])
+    output.say_study(agreed)
+    if store is not None:
+        ask_to_allow(settings, store, agreed, yes)
+    elif identity is not None:
+        ask_for_store(folder, identity, yes)
+    output.write(config, [configuration(settings)])
+    # Later studies are compared with this one.
+    Store(folder, settings.public).keep_study(agreed.digest, agreed.to_json())
     output.say_where(config, "configuration")
 
 
@@ -149,17 +168,20 @@ def ask_for_store(folder: Path, identity: Identity, yes: bool) -> None:
         "identity answered. With an empty one it could be made to answer a study a second time, "
         "and the difference of two answers may be your message."
     )
-    ask("Did no agent ever answer with this key? Then a new store is made", yes)
+    ask("Is this key new, never used by any agent?", "no agent ever used the key", yes)
     agents.make_store(folder, identity.public)
     output.say_where(folder, "store")
 
 
-def ask(question: str, yes: bool) -> None:
-    """Ask a person to agree, or stop."""
+def ask(question: str, meaning: str, yes: bool) -> None:
+    """Ask a person to agree, or stop; ``meaning`` is what they say by it."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise InputError(f"a question needs an answer ({question})", remedy="pass --yes to agree")
+        raise InputError(
+            f"a question needs an answer ({question})",
+            remedy=f"run it in a terminal, or pass --yes if {meaning}",
+        )
     typer.confirm(question, abort=True)
 
 
@@ -187,24 +209,44 @@ def allow(
 ) -> None:
     """Allow one more study, once you have read what it reveals.
 
-    Earlier studies with the same parties are named: two sums over almost the
+    Other studies with the same parties are named: two sums over almost the
     same parties show what the others sent. A running agent need not be
     restarted.
     """
     settings, agreed = read_config(config), read_study(study)
     store = Store(settings.folder, settings.public)
-    problem = objection(settings, store, agreed, allowed=True)
-    if problem is not None:
-        raise InputError(f"the study would be refused all the same: {problem}", file=study)
-    typer.echo(agreed.summary())
-    for each in agents.overlaps(settings, store, agreed):
-        output.say(
-            f"! Study {each.study} was opened on {utc(each.opened)} UTC with "
-            f"{few(each.parties) or 'unknown parties'}: {each.revealed}."
-        )
-    ask("Do you allow this study?", yes)
+    check_allowed(settings, store, agreed, study)
+    output.say_study(agreed)
+    ask_to_allow(settings, store, agreed, yes)
     store.allow(agreed.digest, agreed.to_json())
     typer.echo(f"allowed: {agreed.digest}")
+
+
+def check_allowed(settings: agents.Config, store: Store | None, study: Study, file: Path) -> None:
+    """Refuse to allow a study that would not be answered all the same."""
+    if store is None:
+        problem = settings.objection(study, allowed=True)
+    else:
+        problem = objection(settings, store, study, allowed=True)
+    if problem is not None:
+        raise InputError(f"the study would be refused all the same: {problem}", file=file)
+
+
+def ask_to_allow(settings: agents.Config, store: Store, study: Study, yes: bool) -> None:
+    """Show what a study reveals together with earlier ones, and ask whether it is allowed."""
+    for each in agents.overlaps(settings, store, study):
+        parties = few(each.parties) or "unknown parties"
+        if each.opened is None:
+            output.warn(
+                f"Study {each.study}, with {parties}, is allowed too; if both are opened, "
+                f"{each.revealed}."
+            )
+        else:
+            output.warn(
+                f"Study {each.study} was opened on {utc(each.opened)} UTC with {parties}: "
+                f"{each.revealed}."
+            )
+    ask("Do you allow this study?", "you allow it", yes)
 
 
 class PrivateLog(RotatingFileHandler):
@@ -277,7 +319,7 @@ def preview(
             f"The file {settings.rankings} HAS CHANGED since it was read. The study is answered "
             "from the rankings as they were then."
         )
-    typer.echo(shown.study.summary())
+    output.say_study(shown.study)
     show_ends(shown.ranked)
     output.show(
         f"Message for study {shown.study.digest}",
@@ -358,7 +400,12 @@ def forget(
         if ledger.closed(agreed.digest):
             typer.echo("the study is closed already")
         elif ledger.masked(agreed.digest):
-            ask("The study got your masked message. Close it for ever?", yes)
+            output.say_study(agreed)
+            ask(
+                "The study got your masked message. Close it for ever?",
+                "it is to be closed for ever",
+                yes,
+            )
             store.close(agreed.digest)
             typer.echo(
                 "closed for ever: no request of this study is answered again; its rankings and the "
