@@ -55,7 +55,7 @@ def test_masked_signed_and_plain_agree_whoever_drops_out(name, lost):
         # Without the step confirm, the next one: the message is in the sum already.
         when = lost and (lost[0], lost[1] if lost[1] in study.steps else "unmask")
         inner = clients(study, secure=secure, dropouts={2: when} if when else {})
-        results[mode] = conduct(study, inner, rng=9, secure=secure, **(keys(study) if secure else {}))
+        results[mode] = conduct(study, inner, rng=9, secure=secure, **keys(study))
     plain = results["plain"]
     assert (plain.fit is None) == (name != "kemeny, phi" or plain.note is not None)
     for mode in ("masked", "signed"):
