@@ -55,7 +55,8 @@ attacks: .venv/built ## play attacks on the protocol and the agents; prints what
 	cd tests && ../$(BIN)/python -m attacks
 
 slow: .venv/built ## run the tests that take too long for CI: fuzzing, large n, real data
-	FEDRANK_FUZZ_CASES=1000000 $(FUZZ) any_bytes changed_requests changed_states changed_server_states envelope
+	FEDRANK_FUZZ_CASES=1000000 $(FUZZ) any_bytes changed_requests changed_begins changed_confirmations \
+		changed_states changed_server_states envelope identity_lines
 	FEDRANK_FUZZ_CASES=20000 $(FUZZ) a_tampering_client random_schedules
 	$(BIN)/pytest --nodes --stores --browser -m slow tests
 

@@ -1,5 +1,6 @@
 """``fedrank study``: what its commands write and say, and what they refuse."""
 
+import gzip
 import json
 import re
 import shlex
@@ -104,9 +105,14 @@ def test_options_are_those_of_the_method(options, method, others):
     ("words", "message"),
     [
         ([*SIGNED], "pass --items FILE with the labels of the items, or --n"),
-        (["--n", "4", "--items", "genes.txt", *SIGNED], "pass --items FILE .* or --n"),
+        (["--n", "4", "--items", "genes.txt", *SIGNED], "pass --items or --n, not both"),
+        (["--n", "1", *SIGNED], "--n must be at least 2: one item is no ranking"),
+        (["--items", "one.txt", *SIGNED], "one.txt: there is one label, .* a line of its own"),
+        (["--items", "latin.txt", *SIGNED], "latin.txt, line 2: this is not UTF-8; save"),
+        (["--items", "wide.txt", *SIGNED], "wide.txt, line 1: this is not UTF-8; save"),
+        (["--items", "latin.txt.gz", *SIGNED], "latin.txt.gz, line 2: this is not UTF-8; save"),
         (["--n", "4"], "pass --party NAME.pub for each, .* --name NAME for each"),
-        (["--n", "4", *SIGNED, *TRIAL], "pass --party NAME.pub for each"),
+        (["--n", "4", *SIGNED, *TRIAL], "pass --party or --name, not both"),
         (["--n", "4", *SIGNED[:-2]], "--coordinator is required"),
         (["--n", "4", *TRIAL, *SIGNED[-2:]], "pass --party for every client, or leave out --coord"),
         (["--n", "4", *SIGNED[2:]], "at least 3 data holders"),
@@ -140,6 +146,10 @@ def test_what_does_not_fit_is_refused_in_one_line(words, message):
     Path("secret.key").write_text("fedrank-key1:AAAA")
     Path("empty.txt").write_text("\n\n")
     Path("twice.txt").write_text("a\na\n")
+    Path("one.txt").write_text("TP53, EGFR\n")
+    Path("latin.txt").write_bytes("Ann\nZoë\n".encode("latin-1"))
+    Path("wide.txt").write_bytes("Ann\nZoë\n".encode("utf-16"))
+    Path("latin.txt.gz").write_bytes(gzip.compress(Path("latin.txt").read_bytes()))
     before = sorted(Path().iterdir())
     told = refused(run("study", "new", *words))
     assert re.search(message, told), told
@@ -216,3 +226,46 @@ def test_the_commands_of_the_page_do_what_it_says():
     (said,) = re.findall(r"^```text\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     assert without_keys(said) == without_keys(written().summary())
     assert Path("kemeny.json").exists()
+
+
+def test_labels_that_look_alike_are_named_loudly():
+    labels = [
+        "Zo\xeb",
+        "Zoe\u0308",
+        "TP53",
+        "\u0422\u042053",
+        "A\u200b",
+        "A",
+        "T\u042053x",
+        "TNF-α",
+    ]
+    Path("genes.txt").write_text("\n".join(labels), encoding="utf-8")
+    made = run("study", "new", "--items", "genes.txt", *SIGNED)
+    assert made.returncode == 0
+    same = (
+        r"! These labels look the same, but are not: 'Zo\xeb' and 'Zoe\u0308', "
+        r"'TP53' and '\u0422\u042053', 'A\u200b' and 'A'."
+    )
+    mixed = r"! These labels mix letters of several alphabets in a word: 'T\u042053x'."
+    for shown in (made.stdout, run("study", "show", "study.json").stdout):
+        assert f"\n{same}\n{mixed}\n" in shown
+
+
+def test_show_prints_all_items_if_asked():
+    labels = [f"gene {number}" for number in range(1, 21)]
+    Path("genes.txt").write_text("\n".join(labels))
+    run("study", "new", "--items", "genes.txt", *SIGNED)
+    shown = run("study", "show", "study.json", "--items").stdout
+    assert shown == written().summary() + "\n" + "".join(
+        f"{number:<13}gene {number}\n" for number in range(1, 21)
+    )
+    Path("study.json").unlink()
+    run("study", "new", "--n", "4", *SIGNED)
+    shown = run("study", "show", "study.json", "--items").stdout
+    assert "The items have no labels: they are the numbers 0 to 3." in shown
+
+
+def test_show_says_that_a_file_is_a_private_key():
+    ME.save("me.key")
+    told = refused(run("study", "show", "me.key"))
+    assert told == "fedrank: me.key: this is a private key, not a study; name the study's file\n"

@@ -20,6 +20,7 @@ from fedrank.cli._flags import FLAGS
 from fedrank.consensus import Consensus, chance, places
 from fedrank.consensus.tables import csv_text
 from fedrank.exceptions import Remedy
+from fedrank.protocol.labels import look_alikes
 from fedrank.protocol.study import Study
 from fedrank.protocol.summary import MARGIN
 
@@ -65,16 +66,32 @@ def say(text: object) -> None:
 
 def say_study(study: Study) -> None:
     """Print what a study is; loudly, if whoever runs the server can read every input."""
+    say_folded(study.summary().splitlines())
+    for sentence in look_alikes(study.items or ()):
+        warn(sentence)
+    if not study.signed:
+        warn(NO_IDENTITIES)
+
+
+def say_items(labels: Sequence[object]) -> None:
+    """Print the labels of all items, with their numbers from 1."""
+    say_folded(
+        f"{number:<{len(MARGIN)}}{printable(label)}" for number, label in enumerate(labels, 1)
+    )
+
+
+def say_folded(lines: Iterable[str]) -> None:
+    """Print lines whose texts begin after a margin.
+
+    They are folded here, since a name must not reach the margin where a terminal folds its line.
+    """
     console = make_console()
-    # Folded here, since a name must not reach the margin where a terminal folds its line.
     width = max(console.width, 2 * len(MARGIN)) - len(MARGIN + FOLDED)
-    for line in study.summary().splitlines():
+    for line in lines:
         head = line[: len(MARGIN)]
         for part in Text(line[len(MARGIN) :]).wrap(console, width, overflow="fold"):
             typer.echo(head + part.plain.rstrip())
             head = MARGIN + FOLDED
-    if not study.signed:
-        warn(NO_IDENTITIES)
 
 
 def warn(text: object) -> None:

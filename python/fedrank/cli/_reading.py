@@ -1,7 +1,9 @@
 """The options by which the commands read files, all in one place."""
 
+import gzip
 import inspect
 import shlex
+import zlib
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +17,7 @@ import typer
 from fedrank import data
 from fedrank._validation import check_items
 from fedrank.data._options import LAYOUTS, OWNERS, check_reading, layout_of
-from fedrank.data._text import rereadable, text_lines
+from fedrank.data._text import fail, rereadable, text_lines
 from fedrank.exceptions import InputError
 from fedrank.rankings.partial import AnyRankings
 
@@ -266,15 +268,33 @@ def as_flags(chosen: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def read_labels(path: Path) -> tuple[Hashable, ...]:
-    """Read labels from a file, one per line."""
+def read_labels(path: Path, utf8: bool = False) -> tuple[Hashable, ...]:
+    """Read labels from a file, one per line; ``utf8`` refuses other encodings."""
     check_file(path)
-    with text_lines(path) as lines:
-        labels = [label for _, label in lines]
+    with rereadable(path) as file:
+        if utf8:
+            check_utf8(path, Path(file))
+        with text_lines(file) as lines:
+            labels = [label for _, label in lines]
     try:
         return check_items(labels, len(labels))
     except InputError as error:
         raise error.at(path) from None
+
+
+def check_utf8(path: Path, file: Path) -> None:
+    """Refuse a text that is not UTF-8: another reader could see other labels in it."""
+    with file.open("rb") as opened:
+        zipped = opened.read(2) == b"\x1f\x8b"
+    try:
+        with gzip.open(file) if zipped else file.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    line.decode()
+                except UnicodeDecodeError:
+                    fail(path, number, "this is not UTF-8", remedy="save the file as UTF-8")
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        return  # the reader says so
 
 
 def place(path: Path) -> Path:

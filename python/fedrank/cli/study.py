@@ -32,6 +32,8 @@ from fedrank.protocol.secagg import MIN_SURVIVORS
 from fedrank.protocol.study import Study
 from fedrank.protocol.summary import colluders_of, honest_of
 
+MIN_ITEMS = 2
+
 app = typer.Typer(no_args_is_help=True, help="Write and show what all parties agree on.")
 
 
@@ -115,13 +117,23 @@ def new(
 
 
 @app.command()
-def show(study: StudyArgument, as_document: output.JsonOption = False) -> None:
+def show(
+    study: StudyArgument,
+    as_document: output.JsonOption = False,
+    all_items: Annotated[
+        bool, typer.Option("--items", help="Print the labels of all items, in their order.")
+    ] = False,
+) -> None:
     """Say in words what a study is, with its digest as words to read out."""
     agreed = read_study(study)
     if as_document:
         typer.echo(output.as_json(document_of(agreed)), nl=False)
-    else:
-        output.say_study(agreed)
+        return
+    output.say_study(agreed)
+    if all_items and agreed.items is None:
+        output.say(f"The items have no labels: they are the numbers 0 to {agreed.method.n - 1:,}.")
+    elif all_items:
+        output.say_items(agreed.items or ())
 
 
 def document_of(study: Study) -> dict[str, object]:
@@ -141,18 +153,32 @@ def document_of(study: Study) -> dict[str, object]:
 
 def labels_of(items: Path | None, n: int | None) -> tuple[Sequence[str] | None, int]:
     """Return the labels, if there are any, and how many items there are."""
-    if (items is None) == (n is None):
+    if items is not None and n is not None:
+        raise ValueError("pass --items or --n, not both: the file says how many items there are")
+    if items is None and n is None:
         raise ValueError("pass --items FILE with the labels of the items, or --n with their number")
     if items is None:
         assert n is not None  # one of them is given
+        if n < MIN_ITEMS:
+            raise ValueError(f"--n must be at least {MIN_ITEMS}: one item is no ranking")
         return None, n
-    labels = [str(label) for label in read_labels(items)]
+    labels = [str(label) for label in read_labels(items, utf8=True)]
+    if len(labels) < MIN_ITEMS:
+        raise InputError(
+            "there is one label, and one item is no ranking",
+            file=items,
+            remedy="write each label on a line of its own",
+        )
     return labels, len(labels)
 
 
 def roster_of(parties: Sequence[Path], names: Sequence[str]) -> Roster:
     """Return the roster: names with identities, or names alone."""
-    if bool(parties) == bool(names):
+    if parties and names:
+        raise ValueError(
+            "pass --party or --name, not both: a data holder has an identity, or a name for a trial"
+        )
+    if not parties and not names:
         raise ValueError(
             "name the data holders: pass --party NAME.pub for each, or for a trial without "
             "identities --name NAME for each"

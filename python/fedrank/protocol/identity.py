@@ -138,6 +138,8 @@ def public_identity(line: str) -> _core.PublicIdentity:
     if not isinstance(line, str):
         raise InputError(f"an identity must be a public line of text, not {type(line).__name__}")
     refuse_private(line)
+    if not line.isascii():  # nor may it hold what UTF-8 cannot write
+        raise InputError("this line cannot be used as an identity: it is not a public identity")
     try:
         return _core.PublicIdentity.from_line(line)
     except ProtocolError as error:

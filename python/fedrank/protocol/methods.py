@@ -239,6 +239,8 @@ def method_from_json(fields: object) -> Method:
     parameters = {name: value for name, value in fields.items() if name != "method"}
     try:
         if "start" in parameters:
+            if not isinstance(parameters["start"], dict):
+                raise InputError("the start of the method must be an object")
             start = dict(parameters["start"])
             if start.pop("scheme", None) != Borda.kind:
                 raise InputError('the start of the method must have "scheme": "borda"')

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fedrank._files import Lock, write_whole
 from fedrank._json import read_json
+from fedrank._validation import whole
 from fedrank.exceptions import InputError
 from fedrank.protocol.record import Record
 from fedrank.protocol.result import RoundResult
@@ -20,6 +21,7 @@ from fedrank.protocol.secagg import Server
 from fedrank.protocol.study import Study
 
 FORMAT = 2
+SEED_BYTES = 32
 BEGIN_ANEW = "move it away to begin a new run"
 
 Opened: TypeAlias = tuple[RoundResult, NDArray[np.uint64]]
@@ -166,19 +168,20 @@ def read_state(study: Study, fields: dict[str, Any]) -> State:
     for number, each in enumerate(fields["rounds"]):
         result = RoundResult(
             round=record.round(study, number),
-            survivors=each["survivors"],
+            survivors=clients(each["survivors"], study),
             bytes_up=counts(each["bytes_up"], study),
             bytes_down=counts(each["bytes_down"], study),
             seconds=times(each["seconds"]),
             faults=[(client, code) for client, code in each["faults"]],
         )
-        rounds.append((result, np.array(each["total"], dtype=np.uint64)))
+        rounds.append((result, total_of(each["total"])))
     running = fields["running"]
     if running is not None:
         if type(running["step"]) is not int or not 0 <= running["step"] <= len(study.steps):
             raise InputError(f"there is no step {running['step']!r}", value=running["step"])
         round = record.round(study, len(rounds))
         requests = running["requests"].items()
+        clients(sorted(int(client) for client, _ in requests), study)
         running = Running(
             round=round,
             server=Server.resume(round, b64decode(running["server"])),
@@ -188,9 +191,13 @@ def read_state(study: Study, fields: dict[str, Any]) -> State:
             step=running["step"],
             seconds=times(running["seconds"]),
         )
+    seed = bytes.fromhex(fields["seed"])
+    if len(seed) != SEED_BYTES:
+        raise InputError(f"the seed must have {SEED_BYTES} bytes, not {len(seed)}")
+    clients(sorted(map(int, fields["lost"])), study)
     return State(
-        run=fields["run"],
-        seed=bytes.fromhex(fields["seed"]),
+        run=whole("run", fields["run"], least=0, most=2**64 - 1),
+        seed=seed,
         record=record,
         rounds=rounds,
         running=running,
@@ -198,8 +205,27 @@ def read_state(study: Study, fields: dict[str, Any]) -> State:
     )
 
 
+def clients(values: Any, study: Study) -> list[int]:
+    """Read the numbers of clients, in rising order."""
+    known = range(len(study.roster))
+    if not all(type(each) is int and each in known for each in values):
+        raise InputError(f"{values!r} are not numbers of clients", value=values)
+    if sorted({*values}) != list(values):
+        raise InputError(f"the numbers of clients must rise, not {values!r}", value=values)
+    return list(values)
+
+
+def total_of(values: Any) -> NDArray[np.uint64]:
+    """Read the sum of a round."""
+    if not isinstance(values, list) or not all(type(each) is int for each in values):
+        raise InputError("a sum must be a list of whole numbers")
+    return np.array(values, dtype=np.uint64)
+
+
 def counts(values: Any, study: Study) -> NDArray[np.int64]:
     """Read one count per client."""
+    if not isinstance(values, list) or not all(type(each) is int for each in values):
+        raise InputError("counts must be a list of whole numbers")
     found = np.array(values, dtype=np.int64)
     if found.shape != (len(study.roster),):
         raise InputError(

@@ -1,4 +1,5 @@
-//! No bytes make the reader of envelopes panic, and no changed envelope opens.
+//! No bytes make the readers of envelopes and of identities panic, no changed envelope opens, and
+//! no changed line is an identity.
 //!
 //! `FEDRANK_FUZZ_CASES` sets the number of inputs per test.
 #![allow(clippy::unwrap_used)]
@@ -6,8 +7,8 @@
 use std::sync::LazyLock;
 
 use chacha20::ChaCha20Rng;
-use fedrank_core::secagg::Identity;
 use fedrank_core::secagg::envelope::{self, COORDINATOR, Direction, Header};
+use fedrank_core::secagg::{Identity, PublicIdentity};
 use proptest::prelude::*;
 use rand_core::SeedableRng;
 
@@ -48,6 +49,18 @@ fn splice(bytes: &mut Vec<u8>, (at, removed, new): &(usize, usize, Vec<u8>)) {
     let at = at % (bytes.len() + 1);
     let end = (at + removed).min(bytes.len());
     bytes.splice(at..end, new.iter().copied());
+}
+
+/// Reads a text as both kinds of line; what is read must be written as it was.
+fn read(text: &str) -> (bool, bool) {
+    let (private, public) = (Identity::from_line(text), PublicIdentity::from_line(text));
+    if let Ok(identity) = &private {
+        assert_eq!(identity.line().as_str(), text.trim());
+    }
+    if let Ok(identity) = &public {
+        assert_eq!(identity.line(), text.trim());
+    }
+    (private.is_ok(), public.is_ok())
 }
 
 fn splices() -> impl Strategy<Value = Vec<(usize, usize, Vec<u8>)>> {
@@ -104,5 +117,30 @@ proptest! {
         prop_assert_eq!(blob.len(), envelope::OVERHEAD + body.len());
         let (opened, text) = envelope::open(&SERVER, CLIENT.public(), &blob).unwrap();
         prop_assert_eq!((opened, &*text), (header, &body));
+    }
+
+    #[test]
+    fn any_identity_lines(start in 0_usize..3, text in "\\PC{0,120}", body in "[A-Za-z0-9_-]{80,100}") {
+        let start = ["", "fedrank-id1:", "fedrank-key1:"][start];
+        prop_assert_eq!(read(&format!("{start}{text}")), (false, false));
+        prop_assert_eq!(read(&format!("{start}{body}")), (false, false));
+    }
+
+    #[test]
+    fn changed_identity_lines(private: bool, changes in splices()) {
+        let line = if private { CLIENT.line().to_string() } else { CLIENT.public().line() };
+        prop_assert_eq!(read(&line), (private, !private));
+        let mut bytes = line.clone().into_bytes();
+        changes.iter().for_each(|change| splice(&mut bytes, change));
+        let changed = String::from_utf8_lossy(&bytes);
+        let same = changed.trim() == line;
+        prop_assert_eq!(read(&changed), (private && same, !private && same));
+    }
+
+    #[test]
+    fn identity_lines_of_any_keys(seed: [u8; 32]) {
+        let identity = Identity::generate(&mut ChaCha20Rng::from_seed(seed));
+        prop_assert_eq!(read(&identity.line()), (true, false));
+        prop_assert_eq!(read(&identity.public().line()), (false, true));
     }
 }
