@@ -29,6 +29,8 @@ from helpers.command import refused, run, run_process, write_ranks
 from helpers.identities import PARTIES, with_identities
 
 ME = PARTIES[-1]
+EAST = ["--name", "east", "--unsigned"]
+AS_RANKS = ["--layout", "ranks", "--items-in", "columns"]
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="needs Unix sockets at short paths, and files' modes"
@@ -60,8 +62,10 @@ def test_new_run_preview_forget_ledger(tmp_path):
     study = tmp_path / "study.json"
     study.write_text(STUDY.to_json())
     config = tmp_path / "agent.toml"
-    made = run("agent", "new", study, "--name", "east", "--rankings", votes, "--config", config)
+    made = run("agent", "new", study, *EAST, "--rankings", votes, "--config", config)
     assert (made.returncode, made.stderr) == (0, "")
+    shown = made.stdout.replace("┃", "│")
+    assert ("since you passed --unsigned" in shown, "│ place │ item" in shown) == (True, True)
     read = read_config(config)
     assert read.policy == Policy((STUDY.digest,), allow_unsigned=True, min_threshold=3)
     assert (read.name, read.rankings) == ("east", votes)
@@ -105,12 +109,10 @@ def test_new_run_preview_forget_ledger(tmp_path):
     assert "closed" in run("agent", "ledger", "--config", config).stdout
     shown = run("agent", "preview", study, "--config", config)
     assert "the policy: its owner has closed the study for ever" in shown.stdout
-    again = run("agent", "new", study, "--name", "east", "--rankings", votes, "--config", config)
+    again = run("agent", "new", study, *EAST, "--rankings", votes, "--config", config)
     assert "fedrank agent allow" in refused(again)
     strange = run("agent", "new", study, "--name", "up", "--rankings", votes)
-    assert "--name up is not in the roster of the study; its names are north, east" in refused(
-        strange
-    )
+    assert "--name up is not in the roster of the study; its names are north, " in refused(strange)
 
 
 def test_the_ledger_of_an_agent_that_never_ran_is_no_new_folder(tmp_path):
@@ -200,7 +202,7 @@ def test_the_store_of_a_key_is_found_by_its_fingerprint_wherever_the_configurati
     key.save(tmp_path / "east.key")
     study = tmp_path / "study.json"
     study.write_text(STUDY.to_json())
-    new = ["agent", "new", study, "--name", "east", "--rankings", votes]
+    new = ["agent", "new", study, "--name", "east", "--unsigned", "--rankings", votes]
     new += ["--key", tmp_path / "east.key", "--config"]
     asked = run(*new, tmp_path / "agent.toml", **state)
     assert "never used by any agent?); run it in a terminal, or pass --yes if no" in asked.stderr
@@ -226,7 +228,8 @@ def test_the_store_of_a_key_is_found_by_its_fingerprint_wherever_the_configurati
     shutil.rmtree(folder)
     lost = refused(run("agent", "run", "--config", tmp_path / "agent.toml", **state))
     assert "there is no store of identity" in lost
-    assert "run 'fedrank agent new-store --config FILE'" in lost
+    assert "if it was lost, make a new identity, and agree on new studies" in lost
+    assert "never restore a backup" in lost
     assert not folder.exists()
     command = ["agent", "new-store", "--config", tmp_path / "agent.toml"]
     assert "pass --yes if no agent ever used the key" in run(*command, **state).stderr
@@ -240,7 +243,7 @@ def test_every_key_of_a_configuration_is_written_with_a_line_about_it(tmp_path):
     votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
     study, config = tmp_path / "study.json", tmp_path / "agent.toml"
     study.write_text(STUDY.to_json())
-    run("agent", "new", study, "--name", "east", "--rankings", votes, "--config", config)
+    run("agent", "new", study, *EAST, "--rankings", votes, "--config", config)
     lines = config.read_text().splitlines()
     names = [each.name for kind in (Config, Policy) for each in fields(kind)]
     for name in set(names) - {"policy", "reading", "key"}:
@@ -275,3 +278,87 @@ def test_a_new_configuration_of_an_old_store_shows_the_overlaps_first(tmp_path, 
     assert "the difference of the two sums shows what west alone sent" in asked.stdout
     made = run(*new, files[1], "--config", other, "--yes", **state)
     assert (made.returncode, other.exists(), said in made.stdout) == (0, True, True)
+
+
+def test_a_study_without_identities_needs_a_flag(tmp_path):
+    votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
+    PARTIES[1].save(tmp_path / "east.key")
+    study, config = tmp_path / "study.json", tmp_path / "agent.toml"
+    study.write_text(STUDY.to_json())
+    new = ["agent", "new", study, "--rankings", votes, "--config", config, "--name", "east"]
+    told = refused(run(*new))
+    assert "whoever runs the server can play all other clients, and read your message" in told
+    assert "or for a trial pass --unsigned" in told
+    assert not config.exists()
+    signed = Study(Borda(4, 4), LABELS, with_identities(ROSTER), coordinator=ME)
+    study.write_text(signed.to_json())
+    told = refused(run(*new, "--key", tmp_path / "east.key", "--unsigned"))
+    assert "--unsigned is for studies without identities" in told
+    made = run(
+        *new, "--key", tmp_path / "east.key", "--yes", XDG_STATE_HOME=str(tmp_path / "states")
+    )
+    assert (made.returncode, made.stderr) == (0, "")
+    assert "\nallow_unsigned = false\n" in config.read_text()
+
+
+def test_a_name_that_is_not_the_keys_is_refused(tmp_path):
+    votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
+    PARTIES[1].save(tmp_path / "east.key")
+    study = tmp_path / "study.json"
+    signed = Study(Borda(4, 4), LABELS, with_identities(ROSTER), coordinator=ME)
+    study.write_text(signed.to_json())
+    new = ["agent", "new", study, "--rankings", votes, "--key", tmp_path / "east.key"]
+    told = refused(run(*new, "--name", "west", "--config", tmp_path / "agent.toml"))
+    assert "is east's in the study, not west's; leave out --name, or name another key" in told
+
+
+def test_no_store_is_made_for_a_configuration_that_cannot_be_written(tmp_path):
+    votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
+    PARTIES[1].save(tmp_path / "east.key")
+    study = tmp_path / "study.json"
+    signed = Study(Borda(4, 4), LABELS, with_identities(ROSTER), coordinator=ME)
+    study.write_text(signed.to_json())
+    new = ["agent", "new", study, "--rankings", votes, "--key", tmp_path / "east.key", "--yes"]
+    state = tmp_path / "states"
+    config = tmp_path / "nowhere" / "agent.toml"
+    told = refused(run(*new, "--config", config, XDG_STATE_HOME=str(state)))
+    assert "there is no folder for the configuration" in told
+    assert not state.exists()
+
+
+@pytest.mark.parametrize(
+    ("labels", "rows", "more", "told"),
+    [
+        (
+            ["ash", "birch", "cedar", "elm"],
+            RANKS[1],
+            [],
+            "the study has dogwood, the file has not; the file has elm, the study has not",
+        ),
+        (
+            LABELS[:3],
+            [[0, 1, 2], [2, 1, 0]] * 6,
+            AS_RANKS,
+            "votes.csv: the study has dogwood, the file has not\n",
+        ),
+        (LABELS, RANKS[1][:1], AS_RANKS, "1 ranking is fewer than min_samples = 10"),
+        (LABELS, RANKS[1][:9], [], "9 rankings are fewer than min_samples = 10"),
+        (LABELS, RANKS[1][:9], ["--min-samples", "9"], None),
+    ],
+)
+def test_rankings_that_do_not_suit_the_study_are_refused_at_once(
+    tmp_path, labels, rows, more, told
+):
+    votes = write_ranks(tmp_path / "votes.csv", labels, rows)
+    study, config = tmp_path / "study.json", tmp_path / "agent.toml"
+    study.write_text(STUDY.to_json())
+    new = ["agent", "new", study, "--name", "east", "--unsigned", "--rankings", votes]
+    done = run(*new, "--config", config, *more)
+    if told is None:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert read_config(config).policy.min_samples == 9
+        return
+    assert told in refused(done)
+    assert "select" not in done.stderr
+    assert not config.exists()
+    assert not (tmp_path / "state").exists()
