@@ -131,7 +131,8 @@ def test_a_file_where_the_socket_should_be_is_left_alone(tmp_path):
         f'[policy]\nstudies = ["{STUDY.digest}"]\n'
     )
     before = config.rankings.read_text()
-    assert "votes.csv" in refused_after(run_process("agent", "run", "--config", file))
+    told = refused_after(run_process("agent", "run", "--config", file))
+    assert "votes.csv: this is no socket, but another file or a folder; name another" in told
     assert config.rankings.read_text() == before
 
 
@@ -181,6 +182,17 @@ def test_a_study_is_allowed_after_its_overlaps_were_shown(tmp_path):
     assert file.read_text() == text
     write_ranks(config.rankings, LABELS[:3], [[0, 1, 2], [2, 0, 1]] * 6)
     agent.answer(other.to_json(), Step(1, 0, "advertise"), opening(1, other))
+    # It is taken back while the agent runs.
+    assert run("agent", "disallow", new, "--config", file).stdout == (
+        f"allowed no more: {other.digest}\n"
+    )
+    not_answered(Code.REFUSED, agent, other.to_json(), Step(2, 0, "advertise"), opening(2, other))
+    assert agent.store.study(other.digest) is None
+    assert "it was not allowed" in run("agent", "disallow", new, "--config", file).stdout
+    new.write_text(STUDY.to_json())
+    told = refused(run("agent", "disallow", new, "--config", file))
+    assert "take it out of 'studies' there, restart the agent" in told
+    assert agent.store.study(STUDY.digest) is not None
     agent.close()
 
 

@@ -269,6 +269,24 @@ def allow(
     typer.echo(f"allowed: {agreed.digest}")
 
 
+@app.command()
+def disallow(study: StudyArgument, config: ConfigOption = Path("agent.toml")) -> None:
+    """Take back that a study is allowed; what was sent stays sent.
+
+    A running agent refuses it from now on. A study that the configuration
+    lists is to be taken out there, and the agent is to be restarted.
+    """
+    settings, agreed = read_config(config), read_study(study)
+    if agreed.digest in settings.policy.studies:
+        raise InputError(
+            f"the configuration allows the study {agreed.digest}",
+            file=config,
+            remedy="take it out of 'studies' there, restart the agent, and run this again",
+        )
+    was = Store(settings.folder, settings.public).disallow(agreed.digest)
+    typer.echo(f"{'allowed no more' if was else 'it was not allowed'}: {agreed.digest}")
+
+
 def check_allowed(settings: agents.Config, store: Store | None, study: Study, file: Path) -> None:
     """Refuse to allow a study that would not be answered all the same."""
     if store is None:
@@ -321,7 +339,11 @@ def run(config: ConfigOption = Path("agent.toml")) -> None:
     # A service manager's signal must not leave the socket behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     line = output.printable(f"agent of {settings.name}: {settings.socket}")
-    agents.serve(agent, lambda: typer.echo(line))
+    try:
+        agents.serve(agent, lambda: typer.echo(line))
+    except SystemExit:
+        logging.getLogger("fedrank.agent").info("told to end, by SIGTERM")
+        raise
 
 
 @app.command()
