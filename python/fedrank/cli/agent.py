@@ -109,6 +109,8 @@ def new(
         )
     if not config.absolute().parent.is_dir():
         raise InputError("there is no folder for the configuration", file=config)
+    if not os.access(config.absolute().parent, os.W_OK):
+        raise InputError("the folder for the configuration is not writable", file=config)
     name = name_in(agreed, name, key)
     check_signed(agreed, unsigned, study)
     identity = None if key is None else Identity.load(key)
