@@ -200,6 +200,10 @@ def test_a_study_that_would_be_refused_all_the_same_is_not_allowed(tmp_path):
     config = configured(tmp_path)
     file, new = tmp_path / "agent.toml", tmp_path / "new.json"
     file.write_text(as_config(config))
+    three = Study(Borda(4, 3), LABELS, ROSTER[:3])
+    new.write_text(three.to_json())  # the text of the first study was never here
+    said = f"! Study {STUDY.digest} is allowed too, with unknown parties: its text is not here"
+    assert said in run("agent", "allow", new, "--config", file, "--yes").stdout
     two = Study(Borda(4, 2), LABELS, ["north", "east"])
     new.write_text(two.to_json())
     told = refused(run("agent", "allow", new, "--config", file, "--yes"))
@@ -277,7 +281,7 @@ def test_a_new_configuration_of_an_old_store_shows_the_overlaps_first(tmp_path, 
         file.write_text(study.to_json())
     made = run(*new, files[0], "--config", tmp_path / "0.toml", "--yes", **state)
     assert (made.returncode, made.stderr) == (0, "")
-    said = f"! Study {studies[0].digest}, with north, east, south, west, is allowed too; if both "
+    said = f"! Study {studies[0].digest} is allowed too, with north, east, south, west; if both "
     if opened:
         store = Store(next((tmp_path / "states" / "fedrank").iterdir()), PARTIES[1].public)
         store.ledger().enter(studies[0].digest, "unmask", run=1, round=0, survivors=(0, 1, 2, 3))

@@ -185,8 +185,8 @@ def check_samples(config: Config, samples: int) -> None:
     """Refuse to answer with few rankings."""
     least = config.policy.min_samples
     if samples < least:
-        few = "1 ranking is" if samples == 1 else f"{samples} rankings are"
-        raise RefusalError(Code.REFUSED, f"{few} fewer than min_samples = {least}")
+        what = "1 ranking is" if samples == 1 else f"{samples} rankings are"
+        raise RefusalError(Code.REFUSED, f"{what} fewer than min_samples = {least}")
 
 
 def read_rankings(config: Config, study: Study) -> AnyRankings:

@@ -303,16 +303,13 @@ def ask_to_allow(settings: agents.Config, store: Store, study: Study, yes: bool)
     """Show what a study reveals together with earlier ones, and ask whether it is allowed."""
     for each in agents.overlaps(settings, store, study):
         parties = few(each.parties) or "unknown parties"
-        if each.opened is None:
-            output.warn(
-                f"Study {each.study}, with {parties}, is allowed too; if both are opened, "
-                f"{each.revealed}."
-            )
+        if each.opened is not None:
+            how = f"was opened on {utc(each.opened)} UTC with {parties}: {each.revealed}"
+        elif each.parties:
+            how = f"is allowed too, with {parties}; if both are opened, {each.revealed}"
         else:
-            output.warn(
-                f"Study {each.study} was opened on {utc(each.opened)} UTC with {parties}: "
-                f"{each.revealed}."
-            )
+            how = f"is allowed too, with unknown parties: {each.revealed}"
+        output.warn(f"Study {each.study} {how}.")
     ask("Do you allow this study?", "you allow it", yes)
 
 
