@@ -174,7 +174,11 @@ class Remedy(StrEnum):
     IDENTITIES = "give an identity to every client too, or to nobody"
     OWN_IDENTITY = "make an identity for each party"
     FIGURES = "fedrank.experiments.FIGURES and GROUPS list all names"
-    NEW_STORE = "put its store back; if it was lost, or never made, use fedrank.agent.make_store"
+    NEW_STORE = (
+        "if its folder was moved, move it back, but never restore a backup; if it was lost, make a "
+        "new identity, and agree on new studies; if no agent ever used the key, use "
+        "fedrank.agent.make_store"
+    )
     COMMON_ITEMS = "keep the items that all have, with select and common_items"
 
 

@@ -140,7 +140,7 @@ def test_an_opened_study_whose_text_is_gone_is_named_all_the_same(tmp_path):
     store.ledger().enter("a" * 64, UNMASK, run=1, round=0, survivors=(0, 1, 2))
     (found,) = overlaps(config, store, STUDY)
     assert found == Overlap("a" * 64, found.opened)
-    assert "look yourself who was in it" in found.revealed
+    assert "look yourself who is in it" in found.revealed
 
 
 def test_studies_that_are_allowed_and_not_opened_yet_are_named_too(tmp_path):

@@ -108,6 +108,9 @@ def test_an_agent_that_is_told_to_end_does_so_and_takes_its_socket_with_it(tmp_p
         # Half a second by itself; the rest is for machines with other work.
         assert time.monotonic() - before < 3
     assert not config.socket.exists()
+    log = (config.folder / "agent.log").read_text()
+    assert f"study {STUDY.digest[:12]}, run 1, round 0, advertise: answered with" in log
+    assert ("told to end, by SIGTERM" in log) == (told == signal.SIGTERM)
 
 
 def test_an_agent_says_where_it_is_only_once_it_listens(tmp_path):

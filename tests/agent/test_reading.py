@@ -74,7 +74,8 @@ def test_the_options_are_written_read_and_used(tmp_path):
     votes.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
     study, config = tmp_path / "study.json", tmp_path / "agent.toml"
     study.write_text(STUDY.to_json())
-    arguments = ["agent", "new", study, "--name", "east", "--rankings", votes, "--config", config]
+    arguments = ["agent", "new", study, "--name", "east", "--unsigned"]
+    arguments += ["--rankings", votes, "--config", config]
     refused = run(*arguments)
     assert (refused.returncode, config.exists()) == (2, False)
     assert "  --id id: column id is no item" in refused.stderr
@@ -99,7 +100,7 @@ def test_in_a_terminal_too_a_preview_says_what_was_read_or_is_refused(tmp_path):
     study.write_text(STUDY.to_json())
     where = ["--config", config]
     made, shown = in_one_terminal(
-        ["agent", "new", study, "--name", "east", "--rankings", votes, *where],
+        ["agent", "new", study, "--name", "east", "--unsigned", "--rankings", votes, *where],
         ["agent", "preview", study, *where],
         width=200,
     )

@@ -29,6 +29,8 @@ from helpers.command import refused, run, run_process, write_ranks
 from helpers.identities import PARTIES, with_identities
 
 ME = PARTIES[-1]
+EAST = ["--name", "east", "--unsigned"]
+AS_RANKS = ["--layout", "ranks", "--items-in", "columns"]
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="needs Unix sockets at short paths, and files' modes"
@@ -60,8 +62,10 @@ def test_new_run_preview_forget_ledger(tmp_path):
     study = tmp_path / "study.json"
     study.write_text(STUDY.to_json())
     config = tmp_path / "agent.toml"
-    made = run("agent", "new", study, "--name", "east", "--rankings", votes, "--config", config)
+    made = run("agent", "new", study, *EAST, "--rankings", votes, "--config", config)
     assert (made.returncode, made.stderr) == (0, "")
+    shown = made.stdout.replace("┃", "│")
+    assert ("since you passed --unsigned" in shown, "│ place │ item" in shown) == (True, True)
     read = read_config(config)
     assert read.policy == Policy((STUDY.digest,), allow_unsigned=True, min_threshold=3)
     assert (read.name, read.rankings) == ("east", votes)
@@ -105,12 +109,10 @@ def test_new_run_preview_forget_ledger(tmp_path):
     assert "closed" in run("agent", "ledger", "--config", config).stdout
     shown = run("agent", "preview", study, "--config", config)
     assert "the policy: its owner has closed the study for ever" in shown.stdout
-    again = run("agent", "new", study, "--name", "east", "--rankings", votes, "--config", config)
+    again = run("agent", "new", study, *EAST, "--rankings", votes, "--config", config)
     assert "fedrank agent allow" in refused(again)
     strange = run("agent", "new", study, "--name", "up", "--rankings", votes)
-    assert "--name up is not in the roster of the study; its names are north, east" in refused(
-        strange
-    )
+    assert "--name up is not in the roster of the study; its names are north, " in refused(strange)
 
 
 def test_the_ledger_of_an_agent_that_never_ran_is_no_new_folder(tmp_path):
@@ -129,7 +131,8 @@ def test_a_file_where_the_socket_should_be_is_left_alone(tmp_path):
         f'[policy]\nstudies = ["{STUDY.digest}"]\n'
     )
     before = config.rankings.read_text()
-    assert "votes.csv" in refused_after(run_process("agent", "run", "--config", file))
+    told = refused_after(run_process("agent", "run", "--config", file))
+    assert "votes.csv: this is no socket, but another file or a folder; name another" in told
     assert config.rankings.read_text() == before
 
 
@@ -179,6 +182,17 @@ def test_a_study_is_allowed_after_its_overlaps_were_shown(tmp_path):
     assert file.read_text() == text
     write_ranks(config.rankings, LABELS[:3], [[0, 1, 2], [2, 0, 1]] * 6)
     agent.answer(other.to_json(), Step(1, 0, "advertise"), opening(1, other))
+    # It is taken back while the agent runs.
+    assert run("agent", "disallow", new, "--config", file).stdout == (
+        f"allowed no more: {other.digest}\n"
+    )
+    not_answered(Code.REFUSED, agent, other.to_json(), Step(2, 0, "advertise"), opening(2, other))
+    assert agent.store.study(other.digest) is None
+    assert "it was not allowed" in run("agent", "disallow", new, "--config", file).stdout
+    new.write_text(STUDY.to_json())
+    told = refused(run("agent", "disallow", new, "--config", file))
+    assert "take it out of 'studies' there, restart the agent" in told
+    assert agent.store.study(STUDY.digest) is not None
     agent.close()
 
 
@@ -186,6 +200,10 @@ def test_a_study_that_would_be_refused_all_the_same_is_not_allowed(tmp_path):
     config = configured(tmp_path)
     file, new = tmp_path / "agent.toml", tmp_path / "new.json"
     file.write_text(as_config(config))
+    three = Study(Borda(4, 3), LABELS, ROSTER[:3])
+    new.write_text(three.to_json())  # the text of the first study was never here
+    said = f"! Study {STUDY.digest} is allowed too, with unknown parties: its text is not here"
+    assert said in run("agent", "allow", new, "--config", file, "--yes").stdout
     two = Study(Borda(4, 2), LABELS, ["north", "east"])
     new.write_text(two.to_json())
     told = refused(run("agent", "allow", new, "--config", file, "--yes"))
@@ -200,7 +218,7 @@ def test_the_store_of_a_key_is_found_by_its_fingerprint_wherever_the_configurati
     key.save(tmp_path / "east.key")
     study = tmp_path / "study.json"
     study.write_text(STUDY.to_json())
-    new = ["agent", "new", study, "--name", "east", "--rankings", votes]
+    new = ["agent", "new", study, "--name", "east", "--unsigned", "--rankings", votes]
     new += ["--key", tmp_path / "east.key", "--config"]
     asked = run(*new, tmp_path / "agent.toml", **state)
     assert "never used by any agent?); run it in a terminal, or pass --yes if no" in asked.stderr
@@ -226,7 +244,8 @@ def test_the_store_of_a_key_is_found_by_its_fingerprint_wherever_the_configurati
     shutil.rmtree(folder)
     lost = refused(run("agent", "run", "--config", tmp_path / "agent.toml", **state))
     assert "there is no store of identity" in lost
-    assert "run 'fedrank agent new-store --config FILE'" in lost
+    assert "if it was lost, make a new identity, and agree on new studies" in lost
+    assert "never restore a backup" in lost
     assert not folder.exists()
     command = ["agent", "new-store", "--config", tmp_path / "agent.toml"]
     assert "pass --yes if no agent ever used the key" in run(*command, **state).stderr
@@ -240,7 +259,7 @@ def test_every_key_of_a_configuration_is_written_with_a_line_about_it(tmp_path):
     votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
     study, config = tmp_path / "study.json", tmp_path / "agent.toml"
     study.write_text(STUDY.to_json())
-    run("agent", "new", study, "--name", "east", "--rankings", votes, "--config", config)
+    run("agent", "new", study, *EAST, "--rankings", votes, "--config", config)
     lines = config.read_text().splitlines()
     names = [each.name for kind in (Config, Policy) for each in fields(kind)]
     for name in set(names) - {"policy", "reading", "key"}:
@@ -262,7 +281,7 @@ def test_a_new_configuration_of_an_old_store_shows_the_overlaps_first(tmp_path, 
         file.write_text(study.to_json())
     made = run(*new, files[0], "--config", tmp_path / "0.toml", "--yes", **state)
     assert (made.returncode, made.stderr) == (0, "")
-    said = f"! Study {studies[0].digest}, with north, east, south, west, is allowed too; if both "
+    said = f"! Study {studies[0].digest} is allowed too, with north, east, south, west; if both "
     if opened:
         store = Store(next((tmp_path / "states" / "fedrank").iterdir()), PARTIES[1].public)
         store.ledger().enter(studies[0].digest, "unmask", run=1, round=0, survivors=(0, 1, 2, 3))
@@ -275,3 +294,87 @@ def test_a_new_configuration_of_an_old_store_shows_the_overlaps_first(tmp_path, 
     assert "the difference of the two sums shows what west alone sent" in asked.stdout
     made = run(*new, files[1], "--config", other, "--yes", **state)
     assert (made.returncode, other.exists(), said in made.stdout) == (0, True, True)
+
+
+def test_a_study_without_identities_needs_a_flag(tmp_path):
+    votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
+    PARTIES[1].save(tmp_path / "east.key")
+    study, config = tmp_path / "study.json", tmp_path / "agent.toml"
+    study.write_text(STUDY.to_json())
+    new = ["agent", "new", study, "--rankings", votes, "--config", config, "--name", "east"]
+    told = refused(run(*new))
+    assert "whoever runs the server can play all other clients, and read your message" in told
+    assert "or for a trial pass --unsigned" in told
+    assert not config.exists()
+    signed = Study(Borda(4, 4), LABELS, with_identities(ROSTER), coordinator=ME)
+    study.write_text(signed.to_json())
+    told = refused(run(*new, "--key", tmp_path / "east.key", "--unsigned"))
+    assert "--unsigned is for studies without identities" in told
+    made = run(
+        *new, "--key", tmp_path / "east.key", "--yes", XDG_STATE_HOME=str(tmp_path / "states")
+    )
+    assert (made.returncode, made.stderr) == (0, "")
+    assert "\nallow_unsigned = false\n" in config.read_text()
+
+
+def test_a_name_that_is_not_the_keys_is_refused(tmp_path):
+    votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
+    PARTIES[1].save(tmp_path / "east.key")
+    study = tmp_path / "study.json"
+    signed = Study(Borda(4, 4), LABELS, with_identities(ROSTER), coordinator=ME)
+    study.write_text(signed.to_json())
+    new = ["agent", "new", study, "--rankings", votes, "--key", tmp_path / "east.key"]
+    told = refused(run(*new, "--name", "west", "--config", tmp_path / "agent.toml"))
+    assert "is east's in the study, not west's; leave out --name, or name another key" in told
+
+
+def test_no_store_is_made_for_a_configuration_that_cannot_be_written(tmp_path):
+    votes = write_ranks(tmp_path / "votes.csv", LABELS, RANKS[1])
+    PARTIES[1].save(tmp_path / "east.key")
+    study = tmp_path / "study.json"
+    signed = Study(Borda(4, 4), LABELS, with_identities(ROSTER), coordinator=ME)
+    study.write_text(signed.to_json())
+    new = ["agent", "new", study, "--rankings", votes, "--key", tmp_path / "east.key", "--yes"]
+    state = tmp_path / "states"
+    config = tmp_path / "nowhere" / "agent.toml"
+    told = refused(run(*new, "--config", config, XDG_STATE_HOME=str(state)))
+    assert "there is no folder for the configuration" in told
+    assert not state.exists()
+
+
+@pytest.mark.parametrize(
+    ("labels", "rows", "more", "told"),
+    [
+        (
+            ["ash", "birch", "cedar", "elm"],
+            RANKS[1],
+            [],
+            "the study has dogwood, the file has not; the file has elm, the study has not",
+        ),
+        (
+            LABELS[:3],
+            [[0, 1, 2], [2, 1, 0]] * 6,
+            AS_RANKS,
+            "votes.csv: the study has dogwood, the file has not\n",
+        ),
+        (LABELS, RANKS[1][:1], AS_RANKS, "1 ranking is fewer than min_samples = 10"),
+        (LABELS, RANKS[1][:9], [], "9 rankings are fewer than min_samples = 10"),
+        (LABELS, RANKS[1][:9], ["--min-samples", "9"], None),
+    ],
+)
+def test_rankings_that_do_not_suit_the_study_are_refused_at_once(
+    tmp_path, labels, rows, more, told
+):
+    votes = write_ranks(tmp_path / "votes.csv", labels, rows)
+    study, config = tmp_path / "study.json", tmp_path / "agent.toml"
+    study.write_text(STUDY.to_json())
+    new = ["agent", "new", study, "--name", "east", "--unsigned", "--rankings", votes]
+    done = run(*new, "--config", config, *more)
+    if told is None:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert read_config(config).policy.min_samples == 9
+        return
+    assert told in refused(done)
+    assert "select" not in done.stderr
+    assert not config.exists()
+    assert not (tmp_path / "state").exists()

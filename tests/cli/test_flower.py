@@ -28,14 +28,16 @@ def test_new_keys_and_join_say_what_they_made_or_miss(tmp_path, monkeypatch):
     assert made.stdout.endswith("\napp: mine/README.md\n")
     told = Path("mine/README.md").read_text()
     assert "whoever runs the server can read every input" in told
-    assert "agent new study.json --name NAME --rankings FILE" in told
+    assert "agent new study.json --name NAME --unsigned --rankings FILE" in told
     assert all(" ".join(STUDY.words[at : at + 6]) in told for at in range(0, 24, 6))
     assert "seed = 3" in Path("mine/pyproject.toml").read_text()
     assert "mine: the folder exists already; name a new" in refused(
         run("flower", "new", "study.json", "mine", "--unsigned")
     )
     made = run("flower", "keys", "study.json", "--host", "link.example.org")
-    assert (made.returncode, made.stdout) == (0, "keys: keys\n")
+    assert made.returncode == 0
+    assert made.stdout.startswith(STUDY.summary())
+    assert made.stdout.endswith("\nkeys: keys\n")
     assert len(list(Path("keys/nodes").glob("*.key"))) == 4
     Path("ended.json").write_text(STUDY.to_json() + "\n")
     told = refused(run("flower", "new", "ended.json", "--unsigned"))

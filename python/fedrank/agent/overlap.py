@@ -43,7 +43,7 @@ class Overlap:
         """
         apart = [*self.left, *self.joined]
         if not self.parties:
-            return "its text is not here, or cannot be read any more: look yourself who was in it"
+            return "its text is not here, or cannot be read any more: look yourself who is in it"
         if not apart:
             return (
                 "the same parties: the difference of the two sums shows what changed in their "

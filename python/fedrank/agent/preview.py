@@ -126,6 +126,26 @@ def preview(config: Config, study: Study) -> Preview:
     )
 
 
+def ranked(config: Config, study: Study) -> tuple[str, list[str | int]]:
+    """Read the rankings, and rank the labels by their message; nothing is kept of either.
+
+    Returns
+    -------
+    source : str
+        What was read, in one line.
+    ranked : list
+        The labels, best first.
+
+    Raises
+    ------
+    RefusalError
+        If the rankings are too few, or do not suit the study, or the client is not in its roster.
+    """
+    round, snapshot = study.round(0), new_snapshot(config, study)
+    message = encode(config, study, round, snapshot)
+    return snapshot.source, ranked_by(study, round, message)
+
+
 def ranked_by(study: Study, round: Round, message: NDArray[np.uint64]) -> list[str | int]:
     """Rank the labels by one client's message: what the sum would give, were it the only one.
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fedrank import data
 from fedrank._random import round_rng, seed_bytes
+from fedrank.agent.labels import check_labels
 from fedrank.agent.ledger import NEW_STUDY, sha256
 from fedrank.agent.policy import Config, as_toml
 from fedrank.agent.store import Store
@@ -184,7 +185,8 @@ def check_samples(config: Config, samples: int) -> None:
     """Refuse to answer with few rankings."""
     least = config.policy.min_samples
     if samples < least:
-        raise RefusalError(Code.REFUSED, f"{samples} rankings are fewer than min_samples = {least}")
+        what = "1 ranking is" if samples == 1 else f"{samples} rankings are"
+        raise RefusalError(Code.REFUSED, f"{what} fewer than min_samples = {least}")
 
 
 def read_rankings(config: Config, study: Study) -> AnyRankings:
@@ -192,14 +194,8 @@ def read_rankings(config: Config, study: Study) -> AnyRankings:
     try:
         rankings: AnyRankings = data.read(config.rankings, rng=config.seed, **config.reading)
         check_complete(config, study, rankings)
-        if study.items is not None:
-            return rankings.align(study.items)
-        if [str(label) for label in rankings.items] != [str(i) for i in range(rankings.n)]:
-            raise InputError(
-                "the rankings have labels, but the study has none",
-                remedy="agree on a study with the labels of all items",
-            )
-        return rankings
+        check_labels(rankings, study)
+        return rankings if study.items is None else rankings.align(study.items)
     except InputError as error:
         error.at(config.rankings, error.line)
         first, *more = error.lines(error.remedy, as_toml)

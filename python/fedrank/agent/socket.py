@@ -3,6 +3,7 @@
 `serve` answers on it; `ask` is all that code sent by others needs to know of an agent.
 """
 
+import hashlib
 import json
 import logging
 import os
@@ -24,6 +25,7 @@ ANSWERED = b"ok"
 LOOK_SECONDS = 5.0  # to see whether an agent listens
 RETRY_SECONDS = 0.05  # between attempts to connect where too many wait already
 MAX_HEAD_BYTES = 1 << 22  # of the first line, which is parsed
+LOGGED_DIGITS = 12  # of a study's digest
 MAX_LOGGED_CHARS = 500  # of a detail, which the asking process may have written
 
 log = logging.getLogger("fedrank.agent")
@@ -166,19 +168,22 @@ def serve(agent: Agent, ready: Callable[[], None] | None = None) -> None:
 
 def respond(agent: Agent, asked: bytes) -> bytes:
     """Answer one request, whatever happens, and tell no more than a code."""
+    about = ""
     try:
         study, step, request = read_request(asked)
+        digest = hashlib.sha256(study.encode("utf-8", "surrogatepass")).hexdigest()
+        about = f"study {digest[:LOGGED_DIGITS]}, "
         reply = agent.answer(study, step, request)
-        text = "run %d, round %d, %s: answered with %d bytes"
-        log.info(text, step.run, step.round, step.name, len(reply))
+        text = "%srun %d, round %d, %s: answered with %d bytes"
+        log.info(text, about, step.run, step.round, step.name, len(reply))
         return ANSWERED + b"\n" + reply
     except (KeyboardInterrupt, SystemExit):
         raise
     except RefusalError as refusal:
-        log.warning("%s: %.*s", refusal.code, MAX_LOGGED_CHARS, refusal.logged)
+        log.warning("%s%s: %.*s", about, refusal.code, MAX_LOGGED_CHARS, refusal.logged)
         code = refusal.code
     except BaseException as error:  # a panic of the core is no Exception
-        log.error("a fault: %s", fault(error))
+        log.error("%sa fault: %s", about, fault(error))
         code = Code.ERROR
     return code.value.encode() + b"\n"
 
@@ -239,6 +244,12 @@ def listening(path: Path) -> Iterator[socket.socket]:
                 "another process listens on this socket", file=path, remedy="name another socket"
             )
         path.unlink()  # of an agent that was killed
+    elif path.exists():
+        raise InputError(
+            "this is no socket, but another file or a folder",
+            file=path,
+            remedy="name another socket in the configuration, or move the file away",
+        )
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         before = os.umask(0o177)
         try:

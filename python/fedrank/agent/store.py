@@ -242,6 +242,20 @@ class Store:
         self.keep_study(study, text)
         write_whole(self.study_folder(study) / "allowed", b"", mode=PRIVATE, sync=True)
 
+    def disallow(self, study: str) -> bool:
+        """Allow a study no more; tell whether it was allowed.
+
+        The text of one that got nothing goes, so that later ones are not compared with it.
+        """
+        folder = self.studies / study
+        allowed = self.allows(study)
+        (folder / "allowed").unlink(missing_ok=True)
+        if not self.ledger().of(study):
+            (folder / "study.json").unlink(missing_ok=True)
+        if folder.is_dir():
+            sync_folder(folder)
+        return allowed
+
     def allows(self, study: str) -> bool:
         """Tell whether a study was allowed."""
         return (self.studies / study / "allowed").exists()

@@ -23,8 +23,9 @@ FLAGS: dict[str | None, str] = {
     Remedy.INSECURE: "add clients, or pass --no-secure",
     Remedy.MIN_SURVIVORS: "add clients, drop fewer, or pass a lower --min-survivors",
     Remedy.THRESHOLD: "drop fewer clients, or pass a lower --threshold",
-    Remedy.NEW_STORE: "put its store back; if it was lost, or never made, run 'fedrank agent "
-    "new-store --config FILE'",
+    Remedy.NEW_STORE: "if its folder was moved, move it back, but never restore a backup; if it "
+    "was lost, make a new identity, and agree on new studies; if no agent ever used the key, run "
+    "'fedrank agent new-store --config FILE'",
     Remedy.COMMON_ITEMS: "all clients must rank the same items; name those of ballots with "
     "--candidates",
 }

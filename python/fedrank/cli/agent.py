@@ -21,6 +21,7 @@ from fedrank.agent.agent import objection
 from fedrank.agent.folder import is_unused
 from fedrank.agent.ledger import CLOSED, PRIVATE
 from fedrank.agent.policy import identity_folder
+from fedrank.agent.preview import ranked
 from fedrank.agent.store import Store
 from fedrank.cli import _output as output
 from fedrank.cli._configuration import configuration
@@ -75,6 +76,17 @@ def new(
         Path | None, typer.Option(help="The private key of your identity in the study's roster.")
     ] = None,
     config: ConfigOption = Path("agent.toml"),
+    min_samples: Annotated[
+        int, typer.Option(min=1, help="Fewest rankings of yours that are enough to answer with.")
+    ] = agents.Policy.min_samples,
+    unsigned: Annotated[
+        bool,
+        typer.Option(
+            "--unsigned",
+            help="Allow a study without identities, although whoever runs the server can read "
+            "your message.",
+        ),
+    ] = False,
     yes: YesOption = False,
     *,
     how: Reading,
@@ -82,9 +94,11 @@ def new(
     """Write a configuration file that allows one study.
 
     Read the file, and change what you need. The file of rankings is read once,
-    to say how; nothing is kept of it. A key that no agent has used yet gets a
-    store, which remembers what it answered. If there is a store, other studies
-    with the same parties are named, and you are asked whether you allow this one.
+    to say how, and whether it suits the study; nothing is kept of it. Look at
+    the items that your message ranks first and last: a reversed file shows. A
+    key that no agent has used yet gets a store, which remembers what it
+    answered. If there is a store, other studies with the same parties are
+    named, and you are asked whether you allow this one.
     """
     agreed = read_study(study)
     check_file(rankings)
@@ -94,11 +108,19 @@ def new(
             file=config,
             remedy=f"run 'fedrank agent allow {study} --config {config}'",
         )
+    if not config.absolute().parent.is_dir():
+        raise InputError("there is no folder for the configuration", file=config)
+    if not os.access(config.absolute().parent, os.W_OK):
+        raise InputError("the folder for the configuration is not writable", file=config)
     name = name_in(agreed, name, key)
+    check_signed(agreed, unsigned, study)
     identity = None if key is None else Identity.load(key)
     folder = config.parent / "state" if identity is None else identity_folder(identity.fingerprint)
     policy = agents.Policy(
-        (agreed.digest,), allow_unsigned=not agreed.signed, min_threshold=agreed.threshold
+        (agreed.digest,),
+        allow_unsigned=unsigned,
+        min_threshold=agreed.threshold,
+        min_samples=min_samples,
     )
     if "genes" in how.options:
         how.options["genes"] = str(Path(how.options["genes"]).resolve())
@@ -112,11 +134,18 @@ def new(
         None,
         how.options,
     )
-    read = how.read(rankings, stream_rng(0))
+    how.read(rankings, stream_rng(0))  # the flags that it may need are named
     store = None if is_unused(folder) else Store(folder, settings.public)
     check_allowed(settings, store, agreed, study)
-    output.say(read.source)
+    source, items = ranked(settings, agreed)
+    output.say(source)
     output.say_study(agreed)
+    if unsigned:
+        output.warn(
+            "allow_unsigned = true is written, since you passed --unsigned: whoever runs the "
+            "server can play all other clients, and read your message."
+        )
+    show_ends(items)
     if store is not None:
         ask_to_allow(settings, store, agreed, yes)
     elif identity is not None:
@@ -125,6 +154,19 @@ def new(
     # Later studies are compared with this one.
     Store(folder, settings.public).keep_study(agreed.digest, agreed.to_json())
     output.say_where(config, "configuration")
+
+
+def check_signed(study: Study, unsigned: bool, file: Path) -> None:
+    """Refuse a study without identities, unless its owner passed ``--unsigned``."""
+    if unsigned and study.signed:
+        raise InputError("--unsigned is for studies without identities", remedy="leave it out")
+    if not study.signed and not unsigned:
+        raise InputError(
+            "the study has no identities, so whoever runs the server can play all other clients, "
+            "and read your message",
+            file=file,
+            remedy="agree on a study with identities, or for a trial pass --unsigned",
+        )
 
 
 def name_in(study: Study, name: str | None, key: Path | None) -> str:
@@ -158,7 +200,14 @@ def name_in(study: Study, name: str | None, key: Path | None) -> str:
             file=key,
             remedy="name the key whose public line the coordinator got",
         )
-    return study.roster[identities.index(identity.public)]
+    found = study.roster[identities.index(identity.public)]
+    if name not in (None, found):
+        raise InputError(
+            f"this key is {found}'s in the study, not {name}'s",
+            file=key,
+            remedy="leave out --name, or name another key",
+        )
+    return found
 
 
 def ask_for_store(folder: Path, identity: Identity, yes: bool) -> None:
@@ -190,8 +239,9 @@ def new_store(config: ConfigOption = Path("agent.toml"), yes: YesOption = False)
     """Make the store of a key that has none.
 
     The store remembers what was answered with the key, so that nothing is
-    answered twice. If it was lost, put it back rather than making another; if
-    it is gone, make a new identity instead, and agree on new studies.
+    answered twice. If it was lost, make a new identity, and agree on new
+    studies. A folder that was moved can be moved back, but a backup must never
+    be restored: it has forgotten what was answered since.
     """
     settings = read_config(config)
     if settings.identity is None:
@@ -222,6 +272,24 @@ def allow(
     typer.echo(f"allowed: {agreed.digest}")
 
 
+@app.command()
+def disallow(study: StudyArgument, config: ConfigOption = Path("agent.toml")) -> None:
+    """Take back that a study is allowed; what was sent stays sent.
+
+    A running agent refuses it from now on. A study that the configuration
+    lists is to be taken out there, and the agent is to be restarted.
+    """
+    settings, agreed = read_config(config), read_study(study)
+    if agreed.digest in settings.policy.studies:
+        raise InputError(
+            f"the configuration allows the study {agreed.digest}",
+            file=config,
+            remedy="take it out of 'studies' there, restart the agent, and run this again",
+        )
+    was = Store(settings.folder, settings.public).disallow(agreed.digest)
+    typer.echo(f"{'allowed no more' if was else 'it was not allowed'}: {agreed.digest}")
+
+
 def check_allowed(settings: agents.Config, store: Store | None, study: Study, file: Path) -> None:
     """Refuse to allow a study that would not be answered all the same."""
     if store is None:
@@ -236,16 +304,13 @@ def ask_to_allow(settings: agents.Config, store: Store, study: Study, yes: bool)
     """Show what a study reveals together with earlier ones, and ask whether it is allowed."""
     for each in agents.overlaps(settings, store, study):
         parties = few(each.parties) or "unknown parties"
-        if each.opened is None:
-            output.warn(
-                f"Study {each.study}, with {parties}, is allowed too; if both are opened, "
-                f"{each.revealed}."
-            )
+        if each.opened is not None:
+            how = f"was opened on {utc(each.opened)} UTC with {parties}: {each.revealed}"
+        elif each.parties:
+            how = f"is allowed too, with {parties}; if both are opened, {each.revealed}"
         else:
-            output.warn(
-                f"Study {each.study} was opened on {utc(each.opened)} UTC with {parties}: "
-                f"{each.revealed}."
-            )
+            how = f"is allowed too, with unknown parties: {each.revealed}"
+        output.warn(f"Study {each.study} {how}.")
     ask("Do you allow this study?", "you allow it", yes)
 
 
@@ -274,7 +339,11 @@ def run(config: ConfigOption = Path("agent.toml")) -> None:
     # A service manager's signal must not leave the socket behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     line = output.printable(f"agent of {settings.name}: {settings.socket}")
-    agents.serve(agent, lambda: typer.echo(line))
+    try:
+        agents.serve(agent, lambda: typer.echo(line))
+    except SystemExit:
+        logging.getLogger("fedrank.agent").info("told to end, by SIGTERM")
+        raise
 
 
 @app.command()

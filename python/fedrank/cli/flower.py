@@ -120,7 +120,9 @@ def keys(
     """
     from fedrank.transport.flower.keys import write_keys  # noqa: PLC0415  of an extra
 
-    write_keys(folder, host or [], len(read_study(study).roster))
+    agreed = read_study(study)
+    write_keys(folder, host or [], len(agreed.roster))
+    output.say_study(agreed)
     output.say_where(folder, "keys")
 
 
@@ -277,10 +279,11 @@ the coordinator's key and read the sum**.""",
 UNSIGNED = {
     "identities": """\
 **This study has no identities: whoever runs the server can read every input.** Use it for trials
-only. An agent answers it only if its owner writes `allow_unsigned = true` under `[policy]`.""",
+only. An agent answers it only if its owner passes `--unsigned` to `fedrank agent new`, which writes
+`allow_unsigned = true` under `[policy]`.""",
     "coordinator": "",
     "exposed": """\
 Then **everybody who reaches the port, every data holder too, can submit a run and read each input
 to it**.""",
-    "agent": "    fedrank agent new study.json --name NAME --rankings FILE",
+    "agent": "    fedrank agent new study.json --name NAME --unsigned --rankings FILE",
 }
