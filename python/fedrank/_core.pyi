@@ -24,6 +24,7 @@ __all__ = [
     "KendallTotal",
     "MessageSizes",
     "PublicIdentity",
+    "Roster",
     "Scheme",
     "SecaggBegin",
     "SecaggClient",

@@ -11,6 +11,7 @@ from fedrank import Borda, Lehmer, Rankings, Study, federate
 from fedrank._random import seed_bytes, stream_rng
 from fedrank.agent import Agent, Code, RefusalError, preview
 from fedrank.agent import agent as answering
+from fedrank.agent.agent import PRUNE_SECONDS
 from fedrank.agent.store import DAY
 from fedrank.protocol.secagg import STEPS
 from fedrank.transport import Step
@@ -115,6 +116,7 @@ def test_a_run_that_got_no_masked_input_may_begin_anew_with_new_keys(agent):
     first = agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
     (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
+    agent.pruned -= PRUNE_SECONDS
     agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1)) != first
 

@@ -7,8 +7,14 @@ import threading
 import pytest
 
 from fedrank.agent import connections as tested
-from fedrank.agent.connections import MAX_CONNECTIONS, Connections
+from fedrank.agent.connections import (
+    LOG_SECONDS,
+    MAX_CONNECTIONS,
+    MAX_REQUEST_BYTES,
+    Connections,
+)
 from fedrank.agent.socket import ask
+from fedrank.exceptions import Code, RefusalError
 from fedrank.transport import Step
 
 
@@ -112,6 +118,70 @@ def test_of_too_many_the_one_that_did_nothing_for_longest_goes(door):
     busy.shutdown(socket.SHUT_WR)
     turns(door)
     assert busy.recv(99) == b"B" + b"U" * len(idle)
+
+
+def test_of_too_many_that_sent_something_the_one_that_sent_least_goes(door, caplog):
+    long = connect(door, b"long" * 99)
+    turns(door, 2)
+    door.clock.now = 1.0  # it is the one that did nothing for longest
+    held = []
+    for _ in range(3 * MAX_CONNECTIONS):
+        held.append(connect(door, b"{"))
+        turns(door, 2)
+    assert not is_dropped(long)
+    assert sum(map(is_dropped, held)) == 2 * MAX_CONNECTIONS + 1
+    long.shutdown(socket.SHUT_WR)
+    turns(door)
+    assert long.recv(999) == b"LONG" * 99
+    # Whoever makes many does not fill the log.
+    assert caplog.text.count("were pushed out") == 1
+    held += [connect(door, b"{") for _ in range(2)]
+    door.clock.now = 1.0 + LOG_SECONDS
+    door.turn(most=0)
+    held += [connect(door, b"{") for _ in range(MAX_CONNECTIONS + 1)]
+    turns(door, MAX_CONNECTIONS + 4)
+    assert caplog.text.count("were pushed out") == 2
+
+
+def test_whoever_asks_asks_again_where_others_pushed_it_out(door):
+    """The same request, which gets the same bytes."""
+    door.respond = lambda asked: b"ok\n" + asked[-1:]
+    read, answers, pushed = Connections.read, [], []
+
+    def push_out(connections, connection):
+        if len(pushed) < 3:
+            pushed.append(connection)
+            return connections.push_out(connection)
+        return read(connections, connection)
+
+    door.read = lambda connection: push_out(door, connection)
+    asking = threading.Thread(
+        target=lambda: answers.append(
+            ask(door.path, "{}", Step(1, 0, "share"), b"x" * (1 << 22), timeout=30)
+        )
+    )
+    asking.start()
+    while asking.is_alive():
+        door.turn(most=0.01)
+    assert (answers, len(pushed)) == ([b"x"], 3)
+
+
+def test_whoever_asks_gives_up_in_time_and_asks_nothing_that_is_too_long(door):
+    door.read = door.push_out
+    found = []
+
+    def asked(length, timeout):
+        try:
+            ask(door.path, "{}", Step(1, 0, "share"), b"x" * length, timeout=timeout)
+        except RefusalError as refusal:
+            found.append((refusal.code, "longer than" in str(refusal)))
+
+    asking = threading.Thread(target=asked, args=(1 << 22, 0.3))
+    asking.start()
+    while asking.is_alive():
+        door.turn(most=0.01)
+    asked(MAX_REQUEST_BYTES, 600.0)
+    assert found == [(Code.UNAVAILABLE, False), (Code.UNAVAILABLE, True)]
 
 
 def test_a_request_that_has_come_is_read_before_many_idle_ones_push_it_out(door):

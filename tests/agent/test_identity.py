@@ -6,9 +6,10 @@ import pytest
 
 from fedrank import Borda, Identity, Study
 from fedrank.agent import Agent, Overlap, Policy, overlaps, read_config
+from fedrank.agent.folder import make_store
 from fedrank.agent.ledger import CONFIRM, UNMASK
 from fedrank.agent.policy import identity_folder
-from fedrank.agent.store import Store, make_store
+from fedrank.agent.store import Store
 from fedrank.exceptions import InputError
 from helpers.agents import (
     LABELS,

@@ -1,12 +1,17 @@
 """One opened sum per study and round, over all runs, whatever is asked, killed or put back."""
 
 import hashlib
+import os
 import shutil
+import threading
+import time
+from dataclasses import replace
 
 import pytest
 
 from fedrank import Study, conduct
 from fedrank.agent import Agent, Code, preview
+from fedrank.agent.ledger import MASK, Ledger
 from fedrank.agent.store import Store
 from fedrank.exceptions import RefusalError, RunFailedError
 from fedrank.protocol.secagg import Server
@@ -100,6 +105,48 @@ def test_of_two_runs_at_once_the_first_that_opens_fixes_the_list(agent):
     again.close()
 
 
+def test_of_two_threads_at_once_only_one_fixes_the_list(agent, monkeypatch):
+    first, second = (Federation(agent, number=run).until("mask") for run in (1, 2))
+    first.step("mask")
+    second.step("mask", but=[3])
+    check, told = Ledger.check_opening, []
+
+    def slowly(*arguments):
+        check(*arguments)
+        time.sleep(0.2)  # both have looked before one has written
+
+    monkeypatch.setattr(Ledger, "check_opening", slowly)
+
+    def answer(federation):
+        step = Step(federation.number, 0, "unmask")
+        try:
+            agent.answer(STUDY.to_json(), step, federation.requests[1])
+        except RefusalError as refusal:
+            told.append(str(refusal))
+
+    threads = [threading.Thread(target=answer, args=[each]) for each in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(told) == 1
+    assert "round 0 was opened in run" in told[0]
+
+
+def test_a_copy_of_the_process_gives_nothing(agent):
+    """It has the lock, too, and goes on from the same state."""
+    child = os.fork()
+    if child == 0:
+        try:
+            agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
+        except RefusalError as refusal:
+            os._exit(7 if "this is a copy of it" in str(refusal) else 8)
+        except BaseException:
+            os._exit(9)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
 def test_the_same_round_of_another_study_is_another_one(tmp_path):
     other = Study(Borda(4, 4, send="centroids"), LABELS, ROSTER)
     agent = Agent(configured(tmp_path, studies=(STUDY.digest, other.digest)))
@@ -179,10 +226,38 @@ def test_rankings_that_are_not_those_of_the_first_message_are_not_answered_from(
     assert "the kept rankings are not those that it was answered from" in told
 
 
+def test_runs_over_a_list_that_is_opened_already_count(parties):
+    """Their sums tell nothing new, but each adds lines to the ledger, which nobody can delete."""
+    for agent in parties.agents:
+        limited = replace(agent.config.policy, runs_per_day=2)
+        agent.config = replace(agent.config, policy=limited)
+    for run in (1, 2, 3):
+        assert conduct(STUDY, parties, rng=1, run=run).survivors == ROSTER
+    with pytest.raises(RunFailedError):
+        conduct(STUDY, parties, rng=1, run=4)
+    assert all("runs_per_day = 2" in told for _, _, told in parties.refused)
+    assert len(parties.agents[0].store.ledger().entries) == 6
+
+
+def test_the_ledger_is_read_once_and_written_line_by_line(agent, monkeypatch):
+    read, at = Ledger.read, []
+    monkeypatch.setattr(Ledger, "read", lambda *given: at.append(given[2]) or read(*given))
+    for run in (1, 2):
+        Federation(agent, number=run).finish()
+    assert len(agent.store.ledger().entries) == 4
+    assert at == []
+    place = agent.store.ledger_file.stat().st_ino
+    Federation(agent, number=3).finish()
+    assert agent.store.ledger_file.stat().st_ino == place
+    again = Store(agent.config.folder)
+    again.ledger(), again.ledger()
+    assert at == [1, 2, 3, 4, 5, 6]
+
+
 def test_a_sum_that_cannot_be_decoded_costs_no_run_and_leaves_the_round_opened(tmp_path):
     """One client's values beyond their range spoil the sum; people must find out whose."""
     study = Study(Borda(4, 4, send="sums", max_samples=15), LABELS, ROSTER)
-    parties = Parties(tmp_path, study, runs_per_day=1)
+    parties = Parties(tmp_path, study, runs_per_day=2)
     for run in (1, 2):
         with pytest.raises(RunFailedError) as failed:
             conduct(study, Spoiled(parties), rng=1, run=run)
@@ -233,6 +308,92 @@ def test_a_study_that_is_closed_is_not_answered_again(agent):
     not_answered(Code.REFUSED, again, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     again.close()
     assert preview(agent.config, STUDY).objection == "its owner has closed the study for ever"
+
+
+def put_back(agent, ledger, again):
+    """Put an older ledger back; the agent goes on, or is started again."""
+    if again:
+        agent.close()
+    agent.store.ledger_file.write_bytes(ledger)
+    return Agent(agent.config) if again else agent
+
+
+@pytest.mark.parametrize("again", [True, False])
+@pytest.mark.parametrize("lines", [0, 1])
+def test_an_older_ledger_beside_newer_files_is_refused_in_every_run(agent, again, lines):
+    Federation(agent).finish()
+    whole = agent.store.ledger_file.read_bytes()
+    older = b"".join(whole.splitlines(True)[:lines])
+    other = put_back(agent, older, again)
+    told = not_answered(Code.REFUSED, other, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    assert "does not begin with the 2 lines that it had before" in told
+    assert "give up all studies" in told
+    other = put_back(other, whole, again)
+    assert other.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    other.close()
+
+
+def test_an_older_ledger_that_has_grown_since_is_refused_too(agent):
+    Federation(agent).finish()
+    agent.close()
+    agent.store.ledger_file.write_bytes(b"")
+    for run in range(3):
+        Store(agent.config.folder).ledger().enter("abc", MASK, run=run, round=0)
+    again = Agent(agent.config)
+    not_answered(Code.REFUSED, again, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    again.close()
+
+
+def test_a_closed_study_stays_closed_under_an_older_ledger(agent):
+    Federation(agent).finish()
+    older = agent.store.ledger_file.read_bytes()
+    agent.store.close(STUDY.digest)
+    agent = put_back(agent, older, again=True)
+    told = not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    assert "does not begin with the 3 lines" in told
+    agent.close()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"1", b"x y\n", b"-1 y\n"])
+def test_a_head_that_is_gone_or_damaged_is_refused(agent, content):
+    Federation(agent).finish()
+    head = agent.store.studies / STUDY.digest / "head"
+    head.unlink()
+    if content is not None:
+        head.write_bytes(content)
+    not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+
+
+def test_a_ledger_that_is_deleted_or_damaged_while_the_agent_runs_is_refused(agent):
+    Federation(agent).finish()
+    whole = agent.store.ledger_file.read_bytes()
+    for content, told in ((None, "is gone"), (b"x\n", "this is not a line of the ledger")):
+        agent.store.ledger_file.unlink()
+        if content is not None:
+            agent.store.ledger_file.write_bytes(content)
+        found = not_answered(Code.ERROR, agent, STUDY.to_json(), Step(2, 0, "advertise"), b"")
+        assert told in found
+        assert "give up all studies" in found
+        agent.store.ledger_file.write_bytes(whole)
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+
+
+def test_after_a_crash_between_line_and_head_the_study_goes_on(agent, monkeypatch):
+    federation = Federation(agent).until("mask")
+
+    def die(*_, **__):
+        raise OSError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "keep_head", die)
+        with pytest.raises(OSError, match="killed"):
+            agent.answer(STUDY.to_json(), Step(1, 0, "mask"), federation.requests[1])
+    agent.close()
+    federation.agent = Agent(agent.config)
+    federation.step("mask")
+    federation.step("unmask")
+    assert federation.server.result()[1] == [0, 1, 2, 3]
+    federation.agent.close()
 
 
 def test_a_whole_folder_that_is_put_back_cannot_be_noticed(agent, tmp_path):

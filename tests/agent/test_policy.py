@@ -1,13 +1,13 @@
 """What an agent's policy refuses, and its configuration."""
 
-import json
+import time
 
 import pytest
 
 from fedrank import Borda, Study
 from fedrank.agent import Agent, Code, RefusalError, read_config
 from fedrank.agent import agent as answering
-from fedrank.agent.ledger import DAY
+from fedrank.agent.ledger import DAY, Ledger
 from fedrank.exceptions import InputError
 from fedrank.transport import Step
 from helpers.agents import (
@@ -16,6 +16,7 @@ from helpers.agents import (
     ROSTER,
     STUDY,
     Federation,
+    changed_ledger,
     configured,
     files,
     not_answered,
@@ -126,9 +127,11 @@ def test_runs_count_from_the_masked_step_whatever_becomes_of_them(tmp_path):
     agent = Agent(agent.config)
     not_answered(Code.REFUSED, agent, STUDY.to_json(), Step(8, 0, "advertise"), opening(8))
     # A day later there is room.
-    lines = [json.loads(line) for line in agent.store.ledger_file.read_text().splitlines()]
-    lines[0]["time"] -= DAY
-    agent.store.ledger_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    agent.close()
+    changed_ledger(agent.store.ledger_file, lambda lines: lines[0].update(time=time.time() - DAY))
+    for head in agent.store.studies.glob("*/head"):
+        head.write_bytes(Ledger(agent.store.ledger_file).head.to_bytes())
+    agent = Agent(agent.config)
     agent.answer(STUDY.to_json(), Step(8, 0, "advertise"), opening(8))
     agent.close()
 

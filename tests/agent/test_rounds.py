@@ -279,6 +279,7 @@ def test_runs_that_got_nothing_leave_no_record(agents):
     agent = agents.agents[0]
     for run in range(40):
         agent.answer(STUDY.to_json(), Step(run, 0, "advertise"), opening(run, STUDY, me=0))
+        os.utime(agent.store.session_file(STUDY.digest, run, 0), (0, time.time() - DAY / 2))
     assert files(agent, "runs", STUDY) == []
     assert len(files(agent, "sessions", STUDY)) == BEGUN_SESSIONS
     huge = b"[" + b"{}," * 1_000_000

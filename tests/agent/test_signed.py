@@ -9,7 +9,7 @@ import pytest
 
 from fedrank import Borda, Identity, Kemeny, Rankings, Study, conduct, federate
 from fedrank.agent import Agent, Code, preview
-from fedrank.agent.ledger import CONFIRM, CONFIRMED, DAY, MASK, UNMASK
+from fedrank.agent.ledger import CONFIRM, CONFIRMED, DAY, MASK, UNMASK, Ledger
 from fedrank.agent.store import Store
 from fedrank.exceptions import RefusalError
 from fedrank.protocol.envelope import Envelopes, envelopes
@@ -254,7 +254,9 @@ def test_between_confirm_and_unmask_a_session_waits_for_as_long_as_it_takes(agen
     federation.agent.close()
 
 
-def test_an_older_session_is_noticed_beside_a_newer_ledger_and_the_other_way_round(agent):
+def test_an_older_session_is_noticed_beside_a_newer_ledger_and_the_other_way_round(
+    agent, monkeypatch
+):
     federation = federation_of(agent).until("confirm")
     (session,) = files(agent, "sessions", BORDA)
     ledger = agent.store.ledger_file
@@ -268,6 +270,9 @@ def test_an_older_session_is_noticed_beside_a_newer_ledger_and_the_other_way_rou
     assert agent.answer(text, Step(1, 0, "confirm"), request)
     session.write_bytes(newer)
     ledger.write_bytes(old_ledger)
+    told = not_answered(Code.REFUSED, agent, text, Step(1, 0, "confirm"), request)
+    assert "does not begin with the 2 lines that it had before: was an older file put back" in told
+    monkeypatch.setattr(Ledger, "check_extends", lambda *_: None)
     told = not_answered(Code.REFUSED, agent, text, Step(1, 0, "confirm"), request)
     assert "the ledger is older than the saved session, which answered confirm" in told
     ledger.write_bytes(newer_ledger)

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from fedrank import Borda, Study
-from fedrank.agent import Agent, Code, preview
+from fedrank.agent import Agent, Code, make_store, preview
+from fedrank.agent.agent import PRUNE_SECONDS
 from fedrank.agent.ledger import CLOSED, CONFIRM, DAY, MASK, UNMASK, WAITING_SESSIONS, Ledger
+from fedrank.agent.snapshot import kept_snapshot
 from fedrank.agent.socket import respond
-from fedrank.agent.store import BEGUN_SESSIONS, Session, Store, make_store
-from fedrank.exceptions import InputError
+from fedrank.agent.store import BEGUN_SESSIONS, Session, Store
+from fedrank.exceptions import InputError, RefusalError
 from fedrank.protocol.identity import Identity
 from fedrank.protocol.record import Record
 from fedrank.protocol.secagg import STEPS
@@ -56,19 +58,20 @@ def test_states_that_nobody_used_for_a_day_are_deleted(agent):
     (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
     agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
+    assert old in files(agent, "sessions")  # it looks once a minute
+    agent.pruned -= PRUNE_SECONDS
+    not_answered(Code.REFUSED, agent, "{}", Step(9, 0, "share"), b"")
+    assert old in files(agent, "sessions")  # and not for anybody
+    agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert old not in files(agent, "sessions")
 
 
-@pytest.mark.parametrize("restart", [True, False])
-def test_they_are_deleted_at_the_start_and_at_a_refused_request_too(agent, restart):
+def test_they_are_deleted_at_the_start_too(agent):
     agent.answer(STUDY.to_json(), Step(1, 0, "advertise"), opening(1))
     (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
-    if restart:
-        agent.close()
-        Agent(agent.config).close()
-    else:
-        not_answered(Code.REFUSED, agent, "{}", Step(9, 0, "share"), b"")
+    agent.close()
+    Agent(agent.config).close()
     assert not old.exists()
 
 
@@ -84,12 +87,41 @@ def test_of_sessions_without_a_masked_input_only_the_newest_are_kept(agent):
     assert kept == {f"{number}-0" for number in range(4, BEGUN_SESSIONS + 4)} | {masked.name}
 
 
+def test_old_openings_that_are_sent_again_push_out_no_session_in_use(agent):
+    live = Federation(agent, number=99).until("mask")
+    for number in range(BEGUN_SESSIONS - 1):
+        agent.answer(STUDY.to_json(), Step(number, 0, "advertise"), opening(number))
+    place = STUDY.to_json(), Step(50, 0, "advertise"), opening(50)
+    told = not_answered(Code.REFUSED, agent, *place)
+    assert "16 sessions of the study have begun and got no masked input; begin again in 10" in told
+    # Those that gave keys only go first, in whatever order they were used.
+    sessions = agent.store.session_file(STUDY.digest, 0, 0).parent
+    for age, file in enumerate([sessions / "99-0", sessions / "7-0"]):
+        os.utime(file, (0, time.time() - 5000 + age))
+    # Its opening, sent once more, does not keep it.
+    agent.answer(STUDY.to_json(), Step(7, 0, "advertise"), opening(7))
+    agent.answer(*place)
+    assert not (sessions / "7-0").exists()
+    assert live.step("mask")
+
+
+def test_a_later_round_of_a_run_that_got_a_masked_input_finds_room(agent):
+    Federation(agent, number=99).finish()
+    for number in range(BEGUN_SESSIONS):
+        agent.answer(STUDY.to_json(), Step(number, 0, "advertise"), opening(number))
+    store = agent.store
+    store.make_room(STUDY.digest, 99, store.ledger())
+    with pytest.raises(RefusalError):
+        store.make_room(STUDY.digest, 98, store.ledger())
+
+
 def test_sessions_of_another_study_push_out_none_of_this_one(tmp_path):
     other = Study(Borda(4, 4, send="centroids"), LABELS, ROSTER)
     agent = Agent(configured(tmp_path, studies=(STUDY.digest, other.digest), runs_per_day=1))
     federation = Federation(agent).until("share")
     for number in range(BEGUN_SESSIONS + 1):
         agent.answer(other.to_json(), Step(number, 0, "advertise"), opening(number, other))
+        os.utime(agent.store.session_file(other.digest, number, 0), (0, time.time() - DAY / 2))
     Federation(agent, other, number=99).until("mask").step("mask")  # its quota is spent
     not_answered(
         Code.REFUSED, agent, other.to_json(), Step(100, 0, "advertise"), opening(100, other)
@@ -121,13 +153,18 @@ def test_no_file_that_can_be_deleted_keeps_a_second_agent_out(agent):
         Agent(agent.config)
 
 
-def test_the_ledgers_times_never_go_back(tmp_path, monkeypatch):
-    store = Store(tmp_path / "state")
-    clock = iter([5000.0, 1000.0, 7000.0])
-    monkeypatch.setattr(time, "time", lambda: next(clock))
-    for run in range(3):
+def test_a_clock_that_was_ahead_makes_only_the_runs_of_then_count_for_longer(tmp_path, monkeypatch):
+    store, now = Store(tmp_path / "state"), time.time()
+    for run, clock in enumerate([now + 400 * DAY, now, now + 60]):
+        monkeypatch.setattr(time, "time", lambda clock=clock: clock)
         store.ledger().enter(STUDY.digest, MASK, run=run, round=0)
-    assert [entry.time for entry in store.ledger().entries] == [5000.0, 5000.0, 7000.0]
+    assert store.ledger().runs_today(STUDY.digest) == 3
+    monkeypatch.setattr(time, "time", lambda: now + DAY + 30)
+    assert store.ledger().runs_today(STUDY.digest) == 2
+    monkeypatch.setattr(time, "time", lambda: now + 2 * DAY)
+    assert store.ledger().runs_today(STUDY.digest) == 1
+    monkeypatch.setattr(time, "time", lambda: now - DAY)  # set back: they count for longer
+    assert store.ledger().runs_today(STUDY.digest) == 3
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -139,6 +176,7 @@ def test_a_run_whose_state_was_deleted_is_over(agent, step):
         federation.step(each)
     (old,) = files(agent, "sessions")
     os.utime(old, (0, time.time() - DAY - 1))
+    agent.pruned -= PRUNE_SECONDS
     agent.answer(STUDY.to_json(), Step(2, 0, "advertise"), opening(2))
     assert not old.exists()
     told = not_answered(Code.PROTOCOL, agent, STUDY.to_json(), Step(1, 0, step), asked[step])
@@ -156,8 +194,8 @@ def test_a_folder_that_others_can_read_is_refused(tmp_path):
     "line",
     [
         *("", "{", "[]", '{"session": "a"}', "7", '{"step": "closed"}', '{"step": "peek"}'),
-        '{"step": "closed", "study": 7, "time": 1.0}',
-        '{"step":"unmask","time":1.0,"study":"a","run":1,"round":0,"requests":{},"digest":"",'
+        '{"before":"", "step": "closed", "study": 7, "time": 1.0}',
+        '{"before":"","step":"unmask","time":1.0,"study":"a","run":1,"round":0,"requests":{},"digest":"",'
         '"survivors":["a"]}',
     ],
 )
@@ -179,6 +217,22 @@ def test_a_damaged_record_of_a_run_is_refused_and_named(tmp_path, text):
     with pytest.raises(InputError, match="the record of the run is damaged") as caught:
         store.record("abc", 7)
     assert caught.value.file == str(file)
+
+
+def test_no_repr_shows_a_secret(agent, monkeypatch):
+    asked = []
+    mask = Agent.mask
+    monkeypatch.setattr(Agent, "mask", lambda *given: asked.append(given[2]) or mask(*given))
+    Federation(agent).until("mask").step("mask")
+    (found,) = asked
+    snapshot, _ = kept_snapshot(agent.config, agent.store, STUDY)
+    assert found.session.state
+    for each in (found, found.session, snapshot):
+        text = repr(each)
+        for secret in (found.session.state, found.request, snapshot.seed):
+            assert repr(secret)[2:-1] not in text
+        assert "rankings=" not in text
+    assert "state" not in repr(Session(state=b"state"))
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]\n", b"\xff\n"])
@@ -273,12 +327,12 @@ def test_a_store_is_of_one_identity(tmp_path):
             Store(where, key)
 
 
-@pytest.mark.parametrize("found", ["1", "3", "nonsense", ""])
+@pytest.mark.parametrize("found", ["1", "2", "nonsense", ""])
 def test_a_store_of_another_format_is_named_with_what_to_do(tmp_path, found):
     folder = tmp_path / "state"
     make_store(folder, None)
     (folder / "format").write_text(found)
-    with pytest.raises(InputError, match=f"has format {found}, .* reads format 2; use the version"):
+    with pytest.raises(InputError, match=f"has format {found}, .* reads format 3; use the version"):
         Store(folder)
     assert (folder / "format").read_text() == found
 
@@ -303,6 +357,43 @@ def test_a_store_whose_making_was_interrupted_is_made_again(tmp_path):
         Store(folder, NORTH.public)
     make_store(folder, NORTH.public)
     Store(folder, NORTH.public)
+
+
+def test_a_store_without_its_ledger_is_no_new_one(tmp_path):
+    folder = tmp_path / "state"
+    make_store(folder, None)
+    Store(folder).keep_study(STUDY.digest, STUDY.to_json())
+    (folder / "ledger.jsonl").unlink()
+    with pytest.raises(InputError, match="which shows what was sent, is gone"):
+        Store(folder)
+    (folder / "format").unlink()  # all that is left looks like a store that is being made
+    with pytest.raises(InputError, match="not the store of an agent"):
+        Store(folder)
+
+
+def test_a_line_that_was_changed_or_deleted_is_noticed_at_the_next_one(tmp_path):
+    store = Store(tmp_path / "state")
+    for run in range(3):
+        store.ledger().enter(STUDY.digest, MASK, run=run, round=0)
+    lines = store.ledger_file.read_text().splitlines(True)
+    changed = lines[1].replace('"run":1', '"run":9')
+    for found in ([lines[0], lines[2]], [lines[0], changed, lines[2]]):
+        store.ledger_file.write_text("".join(found))
+        with pytest.raises(InputError, match="does not follow the one before") as caught:
+            Store(tmp_path / "state").ledger()
+        assert caught.value.line == len(found)
+
+
+def test_half_a_line_of_a_killed_process_is_left_out(tmp_path):
+    store = Store(tmp_path / "state")
+    store.ledger().enter(STUDY.digest, MASK, run=1, round=0)
+    whole = store.ledger_file.read_bytes()
+    for half in (b'{"before"', b"\0" * 999):
+        store.ledger_file.write_bytes(whole + half)
+        assert len(store.ledger().entries) == 1
+    store.ledger().enter(STUDY.digest, MASK, run=2, round=0)
+    assert store.ledger_file.read_bytes().startswith(whole + b'{"before"')
+    assert [entry.run for entry in Ledger(store.ledger_file).entries] == [1, 2]
 
 
 def test_a_message_is_kept_with_the_width_of_the_scheme(tmp_path):

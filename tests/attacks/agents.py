@@ -9,7 +9,7 @@ from attacks.outcome import at
 from attacks.parties import COORDINATOR, ITEMS, as_product, identity
 from fedrank import Mallows
 from fedrank.agent import Agent, Config, Policy
-from fedrank.agent.store import make_store
+from fedrank.agent.folder import make_store
 from fedrank.exceptions import RefusalError
 from fedrank.protocol.driver import Driver
 from fedrank.protocol.envelope import envelopes

@@ -115,7 +115,8 @@ def forged_sessions(version1):
     The check: in a signed study only the coordinator begins sessions (`Envelopes.open_begin`).
     """
     study = study_of(4, signed=not version1)
-    with agents_of(study, [VICTIM]) as agents:
+    check = without_rooms_per_study
+    with removed(version1, check), agents_of(study, [VICTIM]) as agents:
         agent, asked = agents[VICTIM], Asked(study, agents)
         asked.ask(VICTIM, "advertise", asked.requests[VICTIM])
         for run in range(2, BEGUN_SESSIONS + 3):
@@ -128,7 +129,7 @@ def forged_sessions(version1):
         return agent.store.session(study.digest, asked.run, 0) is None
 
 
-def make_room_for_all_studies(store, study, ledger):  # noqa: ARG001
+def make_room_for_all_studies(store, study, run, ledger):  # noqa: ARG001
     """Push out the oldest sessions of whatever study, as version 1 did."""
     found = [file for folder in store.studies.iterdir() for file in store.files(folder, "sessions")]
     found.sort(key=lambda file: file.stat().st_mtime_ns)
@@ -154,7 +155,8 @@ def neighbour_of(study):
 def foreign_evictions(version1):
     """A stranger's study begins sessions, until that of an honest run is pushed out.
 
-    Returns whether it is. The check: `Store.make_room` counts one study's sessions.
+    Returns whether it is. The check: `Store.make_room` counts one study's sessions, and
+    lets no new one push out those of the last minutes.
     """
     study, stranger = study_of(4), neighbour_of(study_of(4))
     allowed = (study.digest, stranger.digest)
@@ -240,8 +242,7 @@ ATTACKS = (
         True,
         EVICTED,
         before=EVICTED,
-        today="pushes out its own",
-        lost="pushes out its own",
+        today="refused at advertise: refused",
         without=without_rooms_per_study,
     ),
     Attack(

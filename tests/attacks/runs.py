@@ -113,7 +113,7 @@ def vetoed(study, agents, run):
 def veto(version1):
     """A client makes runs fail until the day's runs are spent; returns whether they are.
 
-    The check: `Ledger.runs_today` leaves out runs that were opened.
+    The check: `Ledger.runs_today` leaves out the first run that opened a round.
     """
     study = study_of(4)
     with removed(version1, without_quotas_per_study), agents_of(study, [0, 1, 2]) as agents:

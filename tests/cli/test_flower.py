@@ -72,12 +72,20 @@ def test_an_app_of_a_signed_study_has_the_path_of_the_key_and_never_the_key(tmp_
     assert all(mark in made.stdout for mark in SIGNED.fingerprints)
     assert "! This study has no identities" not in made.stdout
     project = tomllib.loads(Path("app/pyproject.toml").read_text())
-    assert project["tool"]["flwr"]["app"]["config"]["key"] == str(tmp_path / "me.key")
+    assert project["tool"]["flwr"]["app"]["config"]["key"] == "me.key"
+    assert "The path me.key is in the app, so every data holder can read it" in made.stdout
+    assert "start the SuperLink in this folder: me.key is looked for from there" in made.stdout
     secret = Path("me.key").read_text().strip()
     for file in Path("app").rglob("*"):
-        assert file.is_dir() or (secret not in (text := file.read_text()) and "key1:" not in text)
+        text = "" if file.is_dir() else file.read_text()
+        assert secret not in text
+        assert "key1:" not in text
+    assert str(tmp_path) not in Path("app/pyproject.toml").read_text()
     told = Path("app/README.md").read_text()
-    assert f"`{tmp_path / 'me.key'}`,\non the SuperLink's machine" in told
+    assert "`me.key`,\non the SuperLink's machine" in told
+    assert "**The path is public: the app goes to every data holder.**" in told
+    assert "/etc/fedrank/coordinator.key" in told
+    assert told.index("--host 127.0.0.1") < told.index("--host 0.0.0.0") < told.index("**everybody")
     assert "agent new study.json --key NAME.key --rankings FILE" in told
     assert "    flwr run . trial --stream\n" in told
 

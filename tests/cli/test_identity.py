@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,27 @@ def test_show_refuses_a_private_key_that_others_can_read():
     run("identity", "new", "north")
     Path("north.key").chmod(0o644)
     assert "chmod 600 north.key" in refused(run("identity", "show", "north.key"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda line: line[:-3], "north.key: .*damaged or incomplete"),
+        (lambda line: line[3:], "north.key: .*it is not a private key of fedrank"),
+        (lambda _: "", "north.key: .*it is not a private key of fedrank"),
+    ],
+)
+def test_show_says_that_a_private_key_is_damaged(change, message):
+    run("identity", "new", "north")
+    line = Path("north.key").read_text().strip()
+    Path("north.key").write_text(change(line))
+    told = refused(run("identity", "show", "north.key"))
+    assert re.search(message, told)
+    assert line[20:30] not in told
+
+
+@pytest.mark.parametrize("name", ["north.key", "north.pub", "north.KEY"])
+def test_a_name_is_not_that_of_a_file(name):
+    told = refused(run("identity", "new", name))
+    assert f"must be a name, not that of a file; leave out {name[-4:]}" in told
+    assert not list(Path().iterdir())

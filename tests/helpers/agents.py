@@ -7,7 +7,9 @@ from functools import cache
 import pytest
 
 from fedrank import Borda, Mallows, Rankings, Study
+from fedrank._json import canonical
 from fedrank.agent import Config, Policy, RefusalError, make_store
+from fedrank.agent.ledger import sha256
 from fedrank.protocol.envelope import envelopes
 from fedrank.protocol.secagg import Begin, Client, Server
 from fedrank.transport import Step
@@ -49,6 +51,17 @@ def as_config(config, study=STUDY, **more):
 
 
 ALLOWED = "allow_unsigned = true"
+
+
+def changed_ledger(file, change):
+    """Rewrite a ledger: ``change`` gets the list of its lines' fields; all follow one another."""
+    lines, before = [json.loads(line) for line in file.read_text().splitlines()], sha256(b"")
+    change(lines)
+    with file.open("w") as written:
+        for fields in lines:
+            line = canonical(fields | {"before": before})
+            before = sha256(line.encode())
+            written.write(line + "\n")
 
 
 def files(agent, kind, study=STUDY):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fedrank import Borda, Study, conduct, federate
-from fedrank.exceptions import ProtocolError, Remedy, RunFailedError
+from fedrank.exceptions import InputError, ProtocolError, Remedy, RunFailedError
 from fedrank.transport import InProcess, Lost
 from helpers.runs import (
     BOTH,
@@ -12,6 +12,7 @@ from helpers.runs import (
     IDENTITIES,
     METHODS,
     ROSTER,
+    SIGNED,
     SIGNED_METHODS,
     STUDY,
     clients,
@@ -118,7 +119,8 @@ def test_a_later_round_is_not_opened_over_other_survivors(methods, secure):
         return {3: Lost("unavailable")} if (step.round, step.name) == (1, "mask") else {}
 
     inner = clients(study, secure=secure)
-    found = conduct(study, Changed(inner, lose), rng=9, secure=secure, **keys(study))
+    mine = keys(study) if secure else {}
+    found = conduct(study, Changed(inner, lose), rng=9, secure=secure, **mine)
     assert "round 1 (refine) was not opened: its survivors are not those" in found.note
     assert (found.dropped, found.reasons) == ({"west": (1, "mask")}, {"west": "unavailable"})
     assert [each.survivors for each in found.rounds] == [list(study.roster), []]
@@ -234,3 +236,13 @@ def test_a_client_that_refuses_is_lost_alone():
     plain.parties[1].answer = lambda step, _: b"x" if step.name == "mask" else b""
     found = conduct(STUDY, plain, secure=False)
     assert (found.survivors, found.faults) == (["north", "south", "west"], [("east", "malformed")])
+
+
+def test_identities_are_for_secure_runs_only():
+    inner = clients(SIGNED)
+    with pytest.raises(InputError, match="identity is for secure runs only") as caught:
+        conduct(SIGNED, inner, secure=False, **keys(SIGNED))
+    assert (caught.value.parameter, caught.value.value) == ("identity", None)
+    with pytest.raises(InputError, match="identities is for secure runs only") as caught:
+        federate([[[0, 1]]] * 3, identities=True, secure=False)
+    assert caught.value.parameter == "identities"

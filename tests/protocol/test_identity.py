@@ -5,7 +5,15 @@ import pickle
 
 import pytest
 
-from fedrank.protocol.identity import Identity, load_public, public_identity, save_public
+from fedrank import Borda, Study
+from fedrank.exceptions import InputError
+from fedrank.protocol.identity import (
+    PRIVATE_START,
+    Identity,
+    load_public,
+    public_identity,
+    save_public,
+)
 from helpers.identities import PARTIES, keys_of, line_of
 
 NORTH = PARTIES[0]
@@ -98,3 +106,48 @@ def test_what_is_no_public_identity_is_refused(tmp_path, content, message):
 def test_a_public_line_must_be_text():
     with pytest.raises(ValueError, match="public line of text, not bytes"):
         public_identity(NORTH.public.encode())
+
+
+def test_a_private_line_in_the_place_of_a_public_one_is_not_repeated():
+    secret = NORTH._core.line()
+    body = secret.removeprefix(PRIVATE_START)
+    method, others = Borda(2, 3), {"b": PARTIES[1], "c": PARTIES[2]}
+    names = ["a", "b", "c"]
+    asked = [
+        public_identity,
+        lambda line: Study(method, None, {"a": line} | others, None, PARTIES[3]),
+        lambda line: Study(method, None, {"a": NORTH} | others, None, line),
+        lambda line: Study(method, None, names, None, line),
+    ]
+    as_names = [
+        lambda line: Study(method, None, line),
+        lambda line: Study(method, None, [line, "b", "c"]),
+        lambda line: Study(method, None, {line: NORTH} | others, None, PARTIES[3]),
+    ]
+    given = (secret, f" {secret}\n", body, secret[:40], secret.upper(), secret.encode())
+    for make, line in [(make, line) for make in asked for line in given] + [
+        (make, line) for make in as_names for line in (secret, f"north {secret}")
+    ]:
+        with pytest.raises(InputError) as caught:
+            make(line)
+        for told in (str(caught.value), repr(caught.value), repr(vars(caught.value))):
+            assert body[:20].lower() not in told.lower()
+    for make in (*asked[:3], *as_names):
+        with pytest.raises(
+            InputError, match=r"this is a private key; pass its public line \(\.pub"
+        ):
+            make(secret)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_a_public_file_in_the_place_of_a_private_one_is_called_so(tmp_path, mode):
+    save_public(tmp_path / "north.pub", "north", NORTH.public)
+    (tmp_path / "north.pub").chmod(mode)
+    with pytest.raises(InputError, match=r"north\.pub: this is the public file; name the \.key"):
+        Identity.load(tmp_path / "north.pub")
+
+
+def test_a_private_key_is_no_study():
+    with pytest.raises(InputError, match="this is a private key, not a study; name") as caught:
+        Study.from_json(NORTH._core.line())
+    assert NORTH._core.line()[:25] not in repr(vars(caught.value))

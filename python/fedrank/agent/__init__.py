@@ -7,11 +7,11 @@ and round, counts runs, and writes every reply down before it gives it out.
 """
 
 from fedrank.agent.agent import Agent
+from fedrank.agent.folder import make_store
 from fedrank.agent.overlap import Overlap, overlaps
 from fedrank.agent.policy import Config, Policy, read_config
 from fedrank.agent.preview import Preview, preview
 from fedrank.agent.socket import ask, serve
-from fedrank.agent.store import make_store
 from fedrank.exceptions import Code, RefusalError
 
 __all__ = [

@@ -1,8 +1,10 @@
 """What an agent answers, and what it refuses."""
 
 import hashlib
+import threading
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fedrank import _core
@@ -11,7 +13,7 @@ from fedrank.agent.ledger import CONFIRM, CONFIRMED, MASK, UNMASK, Ledger, sha25
 from fedrank.agent.policy import NOT_ALLOWED, Config
 from fedrank.agent.snapshot import encode, kept_snapshot
 from fedrank.agent.store import Session, Store
-from fedrank.exceptions import Code, ProtocolError, RefusalError
+from fedrank.exceptions import Code, InputError, ProtocolError, RefusalError
 from fedrank.protocol.envelope import Envelopes, check_session, envelopes
 from fedrank.protocol.identity import Identity
 from fedrank.protocol.record import Begin, Record, opening
@@ -19,6 +21,7 @@ from fedrank.protocol.secagg import Client
 from fedrank.protocol.study import Study
 from fedrank.transport.base import Step
 
+PRUNE_SECONDS = 60.0  # between two looks for old sessions
 IS_CLOSED = "its owner has closed the study for ever"
 
 
@@ -70,6 +73,9 @@ class Agent:
         self.store = Store(config.folder, config.public)
         self.store.take()
         self.store.prune()
+        self.pruned = time.monotonic()
+        # Two answers at once could go on from one state, and enter two lists for one round.
+        self._lock = threading.Lock()
 
     def close(self) -> None:
         """Let go of the store."""
@@ -95,9 +101,21 @@ class Agent:
         RefusalError
             With a code that may leave, and a detail that may not.
         """
+        self.store.check_process()  # before the lock, which another thread may hold for ever
+        with self._lock:
+            return self.answer_one(study, step, request)
+
+    def answer_one(self, study: str, step: Step, request: bytes) -> bytes:
+        """Answer, while nobody else is answered."""
         self.store.check_place()
-        self.store.prune()
+        try:
+            self.store.ledger()
+        except InputError as error:  # it is gone or damaged
+            raise RefusalError(Code.ERROR, str(error)) from error
         agreed = self.check(study)
+        if time.monotonic() >= self.pruned + PRUNE_SECONDS:
+            self.store.prune()
+            self.pruned = time.monotonic()
         if step.name not in agreed.steps:
             raise RefusalError(Code.PROTOCOL, f"there is no step {step.name!r}")
         try:
@@ -188,7 +206,7 @@ class Agent:
         self.check_runs(asked)
         snapshot, _ = kept_snapshot(self.config, self.store, study)
         encode(self.config, study, round, snapshot)
-        self.store.make_room(study.digest, asked.ledger)
+        self.store.make_room(study.digest, step.run, asked.ledger)
         return Client(round, asked.me, begin.session(), asked.identity)
 
     def catch_up(self, asked: "Asked", begin: SecaggBegin) -> None:
@@ -282,12 +300,12 @@ class Asked:
 
     study: Study
     step: Step
-    request: bytes
+    request: bytes = field(repr=False)
     me: int
     identity: Identity | None
     envelopes: Envelopes | None
     ledger: Ledger
-    session: Session
+    session: Session = field(repr=False)
     record: Record
 
     @property
@@ -317,7 +335,14 @@ class Asked:
 
 
 def objection(config: Config, store: Store, study: Study, *, allowed: bool = False) -> str | None:
-    """Say why a study is not answered, if it is not, or why not if it were ``allowed``."""
+    """Say why a study is not answered, if it is not, or why not if it were ``allowed``.
+
+    Raises
+    ------
+    RefusalError
+        If the ledger is not what the study knows of it.
+    """
+    store.check_head(study.digest)
     if store.ledger().closed(study.digest):
         return IS_CLOSED
     return config.objection(study, allowed or store.allows(study.digest))

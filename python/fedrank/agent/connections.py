@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 MAX_CONNECTIONS = 16  # at once
 MAX_REQUEST_BYTES = 1 << 24
 FIRST_BYTE_SECONDS = 2.0  # that a connected process may take to begin its request
+LOG_SECONDS = 10.0  # between two lines about connections that were pushed out
 REQUEST_SECONDS = 10.0  # that it may take for all of it, and again for the reply
 PART_BYTES, PARTS = 1 << 16, 16  # that are read of one connection before the others' turn
 
@@ -29,6 +30,8 @@ class Connection:
         When its time is over.
     used : float
         When it last sent or took something, or came.
+    sent : int
+        How many bytes it has sent.
     request : bytearray
         What was read so far.
     reply : memoryview or None
@@ -38,6 +41,7 @@ class Connection:
     socket: socket.socket
     end: float
     used: float
+    sent: int = 0
     request: bytearray = field(default_factory=bytearray)
     reply: memoryview | None = None
 
@@ -46,7 +50,8 @@ class Connections:
     """The connections of a listening socket; all work is done in `turn`.
 
     Requests are answered one at a time, in the order in which they are complete. Where there are
-    too many connections, the one goes that has done nothing for longest.
+    too many connections, one goes that has sent nothing, or else the one that has sent least: what
+    was read of a long request is lost last, and whoever holds connections pushes out its own.
 
     Parameters
     ----------
@@ -83,6 +88,7 @@ class Connections:
     ) -> None:
         self.server, self.respond, self.clock = server, respond, clock
         self.open: list[Connection] = []
+        self._pushed, self._told = 0, -LOG_SECONDS  # out; when it was logged
         server.setblocking(False)
         self._selector = selectors.DefaultSelector()
         self._selector.register(server, selectors.EVENT_READ)
@@ -122,14 +128,22 @@ class Connections:
         except (BlockingIOError, ConnectionError):  # it has gone again
             return False
         if len(self.open) >= MAX_CONNECTIONS:
-            log.warning("there are more than %d connections", MAX_CONNECTIONS)
-            self.drop(min(self.open, key=lambda each: each.used))
+            self.push_out(min(self.open, key=lambda each: (each.sent, each.used)))
         accepted.setblocking(False)
         now = self.clock()
         connection = Connection(accepted, end=now + FIRST_BYTE_SECONDS, used=now)
         self.open.append(connection)
         self._selector.register(accepted, selectors.EVENT_READ, connection)
         return True
+
+    def push_out(self, connection: Connection) -> None:
+        """Close a connection for want of room; whoever makes many cannot fill the log."""
+        self.drop(connection)
+        self._pushed += 1
+        if self.clock() >= self._told + LOG_SECONDS:
+            text = "there are more than %d connections: %d were pushed out"
+            log.warning(text, MAX_CONNECTIONS, self._pushed)
+            self._pushed, self._told = 0, self.clock()
 
     def serve(self, connection: Connection) -> None:
         """Read or write as much as can be at once."""
@@ -154,6 +168,7 @@ class Connections:
             if not connection.request:
                 connection.end = self.clock() + REQUEST_SECONDS
             connection.request += part
+            connection.sent += len(part)
             if len(connection.request) > MAX_REQUEST_BYTES:
                 raise OSError(f"a request is longer than {MAX_REQUEST_BYTES} bytes")
         else:

@@ -2,18 +2,20 @@
 
 A line is on the disk before the reply that it describes leaves, and no line is ever changed. It
 says which masked inputs were given and of which rankings, and for each round of each study the one
-list of survivors over which this agent helps to open a sum.
+list of survivors over which this agent helps to open a sum. Every line holds the hash of the line
+before it, so the hash of one line stands for all lines up to it: who has kept one notices a ledger
+that is older, or was changed.
 """
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
-from fedrank._files import write_whole
 from fedrank._json import canonical
 from fedrank._validation import few
 from fedrank.exceptions import Code, InputError, RefusalError
@@ -34,6 +36,10 @@ FIELDS = {
 }
 """What a line holds, by its step."""
 NEW_STUDY = "agree on a new study to answer from other rankings"
+GIVE_UP = (
+    "a backup of it would be older, and nothing else knows what was sent; give up all studies that "
+    "this store has answered: take them out of the configuration, and name a new folder"
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class Entry:
     Attributes
     ----------
     time : float
-        When it was written, in seconds since 1970; never before that of the line above.
+        When it was written, in seconds since 1970, as the clock was then.
     study : str
         Digest of the study.
     step : {"mask", "confirm", "confirmed", "unmask", "closed"}
@@ -96,23 +102,56 @@ class Entry:
         return found
 
 
+class Head(NamedTuple):
+    """What a ledger was at some time.
+
+    Attributes
+    ----------
+    lines : int
+        How many there were.
+    hash : str
+        SHA-256 of the last one; of nothing if there was none.
+    """
+
+    lines: int
+    hash: str
+
+    def to_bytes(self) -> bytes:
+        """Write both on one line.
+
+        Examples
+        --------
+        >>> Head.from_bytes(Head(7, "ab").to_bytes())
+        Head(lines=7, hash='ab')
+        """
+        return f"{self.lines} {self.hash}\n".encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Self:
+        """Read what `to_bytes` wrote; anything else raises a ValueError."""
+        lines, hash = content.decode().split()
+        return cls(int(lines), hash)
+
+
 class Ledger:
     """The lines of a ledger, oldest first.
 
     Parameters
     ----------
     file : pathlib.Path
-        Where they are; written at the first entry.
+        Where they are. A store is made with an empty one.
 
     Raises
     ------
     InputError
-        If a line is damaged.
+        If it is not there, or a line is damaged.
 
     Examples
     --------
     >>> import tempfile
-    >>> ledger = Ledger(Path(tempfile.mkdtemp()) / "ledger.jsonl")
+    >>> file = Path(tempfile.mkdtemp()) / "ledger.jsonl"
+    >>> file.touch()
+    >>> ledger = Ledger(file)
     >>> ledger.enter("abc", "mask", run=1, round=0, requests={}, rankings="")
     >>> ledger.masked("abc"), ledger.runs_today("abc"), ledger.runs_today("abc", but=1)
     (True, 1, 0)
@@ -120,40 +159,96 @@ class Ledger:
 
     def __init__(self, file: Path) -> None:
         self.file = file
+        self.entries: list[Entry] = []
+        self.hashes = [sha256(b"")]  # of the line before the first, and of all lines
+        self._of: dict[str, list[Entry]] = {}  # the entries of each study
         try:
-            lines = file.read_text(encoding="utf-8").splitlines()
+            with file.open("rb") as opened:
+                content = opened.read()
+                self._seen = state_of(os.fstat(opened.fileno()))
         except FileNotFoundError:
-            lines = []
-        self.entries = [self.read(line, number) for number, line in enumerate(lines, start=1)]
+            raise missing(file) from None
+        # What follows the last line feed was being written when a process was killed: its reply
+        # was never given.
+        *lines, rest = content.split(b"\n")
+        self._end = len(content) - len(rest)
+        for number, line in enumerate(lines, start=1):
+            self.add(self.read(line, number), line)
 
-    def read(self, line: str, number: int) -> Entry:
+    def read(self, line: bytes, number: int) -> Entry:
         """Read one line."""
         try:
-            return Entry.from_fields(json.loads(line))
-        except (ValueError, TypeError, LookupError, RecursionError):
-            raise InputError(
-                "this is not a line of the ledger, which shows what was sent",
-                file=self.file,
-                line=number,
-                remedy="restore the file from a backup",
+            fields = json.loads(line.decode())
+            before = fields.pop("before")
+            entry = Entry.from_fields(fields)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            raise self.damaged(
+                "this is not a line of the ledger, which shows what was sent", number
             ) from None
+        if before != self.hashes[-1]:
+            raise self.damaged("this line does not follow the one before", number)
+        return entry
+
+    def damaged(self, problem: str, number: int) -> InputError:
+        """Say what is wrong with a line, and what to do."""
+        return InputError(problem, file=self.file, line=number, remedy=GIVE_UP)
+
+    def add(self, entry: Entry, line: bytes) -> None:
+        """Know of a line that is on the disk."""
+        self.entries.append(entry)
+        self.hashes.append(sha256(line))
+        self._of.setdefault(entry.study, []).append(entry)
 
     def enter(self, study: str, step: str, **fields: Any) -> None:
         """Add an entry, once for each step of a session; it is on the disk when this returns."""
-        # A clock that was set back makes runs count for longer, never for less long.
-        now = max([time.time(), *(entry.time for entry in self.entries[-1:])])
-        new = Entry(now, study, step, **fields)
-        if any((entry.session, entry.step) == (new.session, step) for entry in self.entries):
+        new = Entry(time.time(), study, step, **fields)
+        if any((entry.session, entry.step) == (new.session, step) for entry in self.of(study)):
             return
-        lines = [canonical(entry.to_fields()) + "\n" for entry in [*self.entries, new]]
-        write_whole(self.file, "".join(lines).encode(), mode=PRIVATE, sync=True)
-        self.entries.append(new)
+        line = canonical(new.to_fields() | {"before": self.hashes[-1]}).encode()
+        with self.file.open("r+b") as file:
+            if state_of(os.fstat(file.fileno())) != self._seen:
+                raise RefusalError(Code.REFUSED, f"{self.file} was changed meanwhile")
+            file.truncate(self._end)
+            file.seek(self._end)
+            file.write(line + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+            self._seen, self._end = state_of(os.fstat(file.fileno())), file.tell()
+        self.add(new, line)
+
+    # What it is
+
+    @property
+    def head(self) -> Head:
+        """What it is now."""
+        return Head(len(self.entries), self.hashes[-1])
+
+    def is_current(self) -> bool:
+        """Tell whether the file is still the one that was read or written."""
+        try:
+            return state_of(self.file.stat()) == self._seen
+        except FileNotFoundError:
+            return False
+
+    def check_extends(self, head: Head) -> None:
+        """Refuse a ledger that does not begin with what it was before.
+
+        Raises
+        ------
+        RefusalError
+        """
+        if self.hashes[head.lines : head.lines + 1] != [head.hash]:
+            raise RefusalError(
+                Code.REFUSED,
+                f"{self.file} does not begin with the {head.lines} lines that it had before: was "
+                f"an older file put back? {GIVE_UP}",
+            )
 
     # What it tells
 
     def of(self, study: str, *steps: str) -> list[Entry]:
         """List the entries of a study, for some steps only if they are named."""
-        found = [entry for entry in self.entries if entry.study == study]
+        found = self._of.get(study, [])
         return [entry for entry in found if not steps or entry.step in steps]
 
     def masked(self, study: str) -> bool:
@@ -173,11 +268,18 @@ class Ledger:
         return next((each for each in self.of(study, *OPENING) if each.round == round), None)
 
     def runs_today(self, study: str, but: int | None = None) -> int:
-        """Count a study's runs of the last 24 hours of which nothing was opened, without one."""
+        """Count a study's runs of the last 24 hours, without one, and those that opened a round.
+
+        Of several runs that opened the same round only the first one is left out: an honest
+        coordinator needs no other, and without a limit they would fill the ledger. A run from
+        when the clock was ahead counts until the clock gets there; those after it do not.
+        """
         since = time.time() - DAY
         recent = {entry.run for entry in self.of(study, MASK) if entry.time > since}
-        # No second list can be opened, so an opened run took nothing that another one needs.
-        return len(recent - {entry.run for entry in self.of(study, *OPENING)} - {but})
+        first: dict[int, int] = {}  # the run that opened each round
+        for entry in self.of(study, *OPENING):
+            first.setdefault(entry.round, entry.run)
+        return len(recent - {*first.values()} - {but})
 
     def waiting(self, study: str) -> set[tuple[int, int]]:
         """List the confirmed sessions, by run and round, of rounds that were never unmasked.
@@ -282,6 +384,16 @@ class Ledger:
         if any(entry.rankings != rankings for entry in self.of(study, MASK)):
             problem = "the kept rankings are not those that it was answered from"
             raise RefusalError(Code.REFUSED, f"study {study}: {problem}; {NEW_STUDY}")
+
+
+def missing(file: Path) -> InputError:
+    """Say that there is no ledger, and what to do."""
+    return InputError("the ledger, which shows what was sent, is gone", file=file, remedy=GIVE_UP)
+
+
+def state_of(found: os.stat_result) -> tuple[int, int, int, int]:
+    """Return what is another one if a file was changed or replaced."""
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def sha256(content: bytes) -> str:

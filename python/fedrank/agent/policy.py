@@ -42,7 +42,7 @@ class Policy:
         Fewest rankings that are enough to answer with.
     runs_per_day : int
         Most runs of each study in any 24 hours. A run counts once its masked input is made,
-        unless its sum is opened: no second sum over other clients can be, whatever the runs.
+        unless it is the first one that opens the sum of a round.
 
     Examples
     --------

@@ -6,7 +6,7 @@ sums would differ by what changed in it meanwhile; with other ties they would te
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,8 @@ class Snapshot:
         SHA-256 of the file; None if it is no regular file.
     """
 
-    rankings: AnyRankings
-    seed: bytes
+    rankings: AnyRankings = field(repr=False)
+    seed: bytes = field(repr=False)
     source: str
     origin: str
     file: str | None

@@ -17,7 +17,7 @@ from traceback import extract_tb
 
 from fedrank._text import printable
 from fedrank.agent.agent import Agent
-from fedrank.agent.connections import Connections
+from fedrank.agent.connections import MAX_REQUEST_BYTES, Connections
 from fedrank.exceptions import Code, InputError, RefusalError
 from fedrank.transport.base import Step
 
@@ -67,18 +67,23 @@ def ask(path: Path, study: str, step: Step, request: bytes, timeout: float = 600
     """
     fields = {"study": study, "run": step.run, "round": step.round, "step": step.name}
     head = json.dumps(fields).encode()
-    parts = []
-    try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as agent:
-            agent.settimeout(timeout)
-            connect(agent, path, timeout)
-            agent.sendall(head + b"\n" + request)
-            agent.shutdown(socket.SHUT_WR)
-            while part := agent.recv(1 << 16):
-                parts.append(part)
-    except OSError as error:
-        raise RefusalError(Code.UNAVAILABLE, f"{path}: {error}") from error
-    word, found, reply = b"".join(parts).partition(b"\n")
+    asked = head + b"\n" + request
+    if len(asked) > MAX_REQUEST_BYTES:  # it would be dropped, again and again
+        problem = f"{path}: a request is longer than {MAX_REQUEST_BYTES} bytes"
+        raise RefusalError(Code.UNAVAILABLE, problem)
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            answered = ask_once(path, asked, end)
+            break
+        except (BrokenPipeError, ConnectionResetError) as error:
+            # Others pushed it out. The same request gets the same bytes, so nothing is lost.
+            if time.monotonic() + RETRY_SECONDS >= end:
+                raise RefusalError(Code.UNAVAILABLE, f"{path}: {error}") from error
+            time.sleep(RETRY_SECONDS)
+        except OSError as error:
+            raise RefusalError(Code.UNAVAILABLE, f"{path}: {error}") from error
+    word, found, reply = answered.partition(b"\n")
     if not found:  # it was ended while it answered
         raise RefusalError(Code.UNAVAILABLE, f"{path}: the agent did not answer")
     if word != ANSWERED:
@@ -86,9 +91,27 @@ def ask(path: Path, study: str, step: Step, request: bytes, timeout: float = 600
     return reply
 
 
-def connect(agent: socket.socket, path: Path, timeout: float) -> None:
+def ask_once(path: Path, asked: bytes, end: float) -> bytes:
+    """Send a request over one connection, and read all of the reply."""
+    parts = []
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as agent:
+        agent.settimeout(left(end))
+        connect(agent, path, end)
+        agent.sendall(asked)
+        agent.shutdown(socket.SHUT_WR)
+        agent.settimeout(left(end))
+        while part := agent.recv(1 << 16):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def left(end: float) -> float:
+    """Return how long it is until then; never zero, which would mean not to wait at all."""
+    return max(0.001, end - time.monotonic())
+
+
+def connect(agent: socket.socket, path: Path, end: float) -> None:
     """Connect, and wait while too many others do."""
-    end = time.monotonic() + timeout
     while True:
         try:
             return agent.connect(str(path))

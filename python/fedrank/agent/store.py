@@ -15,13 +15,13 @@ from pathlib import Path
 
 from fedrank._files import sync_folder, write_whole
 from fedrank._json import canonical
-from fedrank.agent.ledger import CLOSED, DAY, PRIVATE, Ledger
-from fedrank.exceptions import Code, InputError, RefusalError, Remedy
-from fedrank.protocol.identity import public_identity
+from fedrank.agent.folder import LEDGER, check_store, is_unused, make_store
+from fedrank.agent.ledger import CLOSED, DAY, MASK, PRIVATE, Head, Ledger
+from fedrank.exceptions import Code, InputError, RefusalError
 from fedrank.protocol.record import Record
 
-STORE_FORMAT = 2  # of the folder
-FIRST_FORMAT = {"ledger.jsonl", "runs", "sessions", "snapshots"}  # which had no file that says so
+HEAD = "head"
+BUSY_SECONDS = 600.0  # for which a session that has begun may wait for its next step
 BEGUN_SESSIONS = 16  # that are kept in each study: those that got no masked input
 
 
@@ -38,7 +38,7 @@ class Session:
     """
 
     requests: dict[str, str] = field(default_factory=dict)
-    state: bytes = b""
+    state: bytes = field(default=b"", repr=False)
 
     def to_bytes(self) -> bytes:
         """Write a line of JSON, and the state."""
@@ -80,8 +80,10 @@ class Store:
     def __init__(self, folder: Path, identity: str | None = None) -> None:
         self.folder = folder
         self.studies = folder / "studies"
-        self.ledger_file = folder / "ledger.jsonl"
+        self.ledger_file = folder / LEDGER
+        self._ledger: Ledger | None = None  # as it was last read or written
         self._lock: int | None = None
+        self._process = 0  # that took the lock
         if identity is None and is_unused(folder):
             make_store(folder, None)
         check_store(folder, identity)
@@ -118,7 +120,7 @@ class Store:
                 file=self.folder,
                 remedy="keep it on a disk of this machine",
             ) from None
-        self._lock = lock
+        self._lock, self._process = lock, os.getpid()
         for half in self.folder.rglob(".*.part"):  # of a process that was killed; may hold secrets
             half.unlink(missing_ok=True)
 
@@ -127,6 +129,20 @@ class Store:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+    def check_process(self) -> None:
+        """Refuse to go on in a copy of the process that took the store: it has the lock, too.
+
+        Raises
+        ------
+        RefusalError
+        """
+        if os.getpid() != self._process:
+            raise RefusalError(
+                Code.ERROR,
+                f"{self.folder} is held by process {self._process}, and this is a copy of it: make "
+                "an agent in the process that answers",
+            )
 
     def check_place(self) -> None:
         """Refuse to go on if the folder is not the one that was locked.
@@ -151,8 +167,51 @@ class Store:
             )
 
     def ledger(self) -> Ledger:
-        """Read the ledger."""
-        return Ledger(self.ledger_file)
+        """Read the ledger, again if its file is another one than before.
+
+        Raises
+        ------
+        InputError
+            If it is gone or damaged.
+        RefusalError
+            If it does not begin with what was read or written before.
+        """
+        if self._ledger is None or not self._ledger.is_current():
+            found = Ledger(self.ledger_file)
+            if self._ledger is not None:
+                found.check_extends(self._ledger.head)
+            self._ledger = found
+        return self._ledger
+
+    # Heads: what the ledger was when something of a study was last written
+
+    def check_head(self, study: str) -> None:
+        """Refuse a study that knows of a later ledger than there is.
+
+        Raises
+        ------
+        RefusalError
+        """
+        folder = self.studies / study
+        try:
+            head = Head.from_bytes((folder / HEAD).read_bytes())
+        except FileNotFoundError:
+            if any(file.is_file() for file in folder.rglob("[!.]*")):
+                raise RefusalError(
+                    Code.REFUSED, f"{folder / HEAD} is gone, which tells what the ledger must hold"
+                ) from None
+        except ValueError as error:
+            raise RefusalError(Code.REFUSED, f"{folder / HEAD} is damaged") from error
+        else:
+            self.ledger().check_extends(head)
+
+    def keep_head(self, study: str, *, replace: bool = True) -> None:
+        """Keep what the ledger is now; only who holds the store may replace what was kept."""
+        path, content = self.studies / study / HEAD, self.ledger().head.to_bytes()
+        if path.exists() and (not replace or path.read_bytes() == content):
+            return
+        with suppress(FileExistsError):
+            write_whole(path, content, mode=PRIVATE, sync=True, replace=replace)
 
     # Studies
 
@@ -163,6 +222,7 @@ class Store:
             if not each.is_dir():
                 each.mkdir(mode=0o700)
                 sync_folder(each.parent)
+        self.keep_head(study, replace=False)
         return folder
 
     def keep_study(self, study: str, text: str) -> None:
@@ -236,6 +296,7 @@ class Store:
         """
         self.ledger().enter(study, CLOSED)
         folder = self.study_folder(study)
+        self.keep_head(study)
         for file in [*(folder / "sessions").iterdir(), *(folder / "runs").iterdir()]:
             file.unlink()
         (folder / "allowed").unlink(missing_ok=True)
@@ -258,25 +319,50 @@ class Store:
             ) from None
 
     def save_session(self, study: str, run: int, round: int, session: Session) -> None:
-        """Save a session."""
+        """Save a session.
+
+        Who sends an old *Begin* again does not keep its session in use.
+        """
         self.study_folder(study)
-        path = self.session_file(study, run, round)
-        write_whole(path, session.to_bytes(), mode=PRIVATE, sync=True)
+        self.keep_head(study)
+        path, content = self.session_file(study, run, round), session.to_bytes()
+        if MASK in session.requests or not (path.exists() and path.read_bytes() == content):
+            write_whole(path, content, mode=PRIVATE, sync=True)
 
     def session_file(self, study: str, run: int, round: int) -> Path:
         """Name the file of a session."""
         return self.studies / study / "sessions" / f"{run}-{round}"
 
-    def make_room(self, study: str, ledger: Ledger) -> None:
+    def make_room(self, study: str, run: int, ledger: Ledger) -> None:
         """Have room for one more session of a study.
 
-        Of those without a masked input, the ones that nobody has used for longest go.
+        Of the runs without a masked input, the sessions go that gave keys only, and then those that
+        nobody has used for longest; never one that may be waiting for its next step.
+
+        Raises
+        ------
+        RefusalError
+            If too many have begun within the last minutes.
         """
-        entered = {f"{entry.run}-{entry.round}" for entry in ledger.of(study)}
-        begun = [file for file in self.files(study, "sessions") if file.name not in entered]
-        begun.sort(key=lambda file: file.stat().st_mtime_ns)
-        for file in begun[: max(0, len(begun) - BEGUN_SESSIONS + 1)]:
-            file.unlink()
+        entered = {str(entry.run) for entry in ledger.of(study)}
+        if str(run) in entered:  # which few runs are
+            return
+        found = self.files(study, "sessions")
+        begun = [each for each in found if each.name.partition("-")[0] not in entered]
+        surplus, now = len(begun) - BEGUN_SESSIONS + 1, time.time()
+        if surplus <= 0:
+            return
+        times = {each: each.stat().st_mtime for each in begun}
+        idle = [each for each in begun if not 0 <= now - times[each] < BUSY_SECONDS]
+        if len(idle) < surplus:
+            raise RefusalError(
+                Code.REFUSED,
+                f"{len(begun)} sessions of the study have begun and got no masked input; begin "
+                f"again in {BUSY_SECONDS / 60:.0f} minutes",
+            )
+        idle.sort(key=lambda each: (has_shared(each), times[each]))
+        for each in idle[:surplus]:
+            each.unlink()
 
     def prune(self) -> None:
         """Delete sessions and records that nobody has used for a day: they hold secrets.
@@ -317,108 +403,16 @@ class Store:
     def save_record(self, study: str, run: int, record: Record) -> None:
         """Save what was seen of a run, or note that it was used."""
         path, content = self.study_folder(study) / "runs" / str(run), record.to_json().encode()
+        self.keep_head(study)
         if path.exists() and path.read_bytes() == content:
             os.utime(path)
         else:
             write_whole(path, content, mode=PRIVATE, sync=True)
 
 
-def is_unused(folder: Path) -> bool:
-    """Tell whether a folder may become a store: it is not there, or has nothing in it.
-
-    Examples
-    --------
-    >>> is_unused(Path("/nowhere")), is_unused(Path("/"))
-    (True, False)
-    """
-    # A store that was being made when the process was killed has no format yet.
-    return not folder.exists() or {file.name for file in folder.iterdir()} <= {
-        "identity",
-        "studies",
-    }
-
-
-def make_store(folder: Path, identity: str | None) -> None:
-    """Make a new store, which knows of nothing that its identity ever gave.
-
-    Raises
-    ------
-    InputError
-        If the folder has anything in it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp()) / "state"
-    >>> make_store(folder, None)
-    >>> sorted(file.name for file in folder.iterdir())
-    ['format', 'studies']
-    """
-    if not is_unused(folder):
-        raise InputError(
-            "the folder is not empty", file=folder, remedy="name a new folder for the store"
-        )
-    for each in (folder, folder / "studies"):
-        if not each.is_dir():
-            each.mkdir(mode=0o700, parents=True)
-            sync_folder(each.parent)
-        check_private(each)
-    if identity is not None:
-        write_whole(folder / "identity", f"{identity}\n".encode(), mode=PRIVATE, sync=True)
-    write_whole(folder / "format", f"{STORE_FORMAT}\n".encode(), mode=PRIVATE, sync=True)
-
-
-def check_store(folder: Path, identity: str | None) -> None:
-    """Refuse a folder that is not the store of an identity, in this format, for its owner only."""
-    if is_unused(folder):
-        who = "" if identity is None else f" of identity {fingerprint(identity)}"
-        raise InputError(f"there is no store{who}", file=folder, remedy=Remedy.NEW_STORE)
-    check_format(folder)
-    for each in (folder, folder / "studies"):
-        check_private(each)
-    bound = None
-    with suppress(FileNotFoundError):
-        bound = (folder / "identity").read_text(encoding="utf-8").strip()
-    if bound != identity:
-        whose = ["no identity" if each is None else fingerprint(each) for each in (bound, identity)]
-        raise InputError(
-            f"this is the store of {whose[0]}, and the configuration is of {whose[1]}",
-            file=folder,
-            remedy="name the key that it belongs to, or another folder",
-        )
-
-
-def check_private(folder: Path) -> None:
-    """Refuse a folder that others than its owner can use."""
-    if folder.stat().st_mode & 0o077:
-        raise InputError(
-            "other users can read the folder", file=folder, remedy=f"run chmod 700 {folder}"
-        )
-
-
-def check_format(folder: Path) -> None:
-    """Refuse a store of another format, and say what to do."""
+def has_shared(file: Path) -> bool:
+    """Tell whether a session has given its shares; one that cannot be read has not."""
     try:
-        found = (folder / "format").read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        if not FIRST_FORMAT & {file.name for file in folder.iterdir()}:
-            raise InputError(
-                "this is not the store of an agent", file=folder, remedy="name a new folder"
-            ) from None
-        found = "1"
-    if found != str(STORE_FORMAT):
-        raise InputError(
-            f"the store has format {found}, and this version of fedrank reads format "
-            f"{STORE_FORMAT}",
-            file=folder,
-            remedy="use the version that made it; or take all studies that it answered out of the "
-            "configuration, and name a new folder",
-        )
-
-
-def fingerprint(identity: str) -> str:
-    """Return the fingerprint of a public line, or say that it is none."""
-    try:
-        return public_identity(identity).fingerprint
-    except InputError:
-        return "a damaged identity"
+        return "share" in Session.from_bytes(file.read_bytes()).requests
+    except (ValueError, TypeError):
+        return False

@@ -71,7 +71,8 @@ min_survivors = {policy.min_survivors}
 # Fewest rankings of yours that are enough to answer with.
 min_samples = {policy.min_samples}
 
-# Most runs of a study in any 24 hours that get your masked message and are not opened.
+# Most runs of a study in any 24 hours that get your masked message, beside the first that opens
+# a sum.
 runs_per_day = {policy.runs_per_day}
 
 [reading]

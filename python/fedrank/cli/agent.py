@@ -18,10 +18,11 @@ from fedrank import agent as agents
 from fedrank._random import stream_rng
 from fedrank._validation import few
 from fedrank.agent.agent import objection
+from fedrank.agent.folder import is_unused
 from fedrank.agent.ledger import CLOSED, PRIVATE
 from fedrank.agent.policy import identity_folder
 from fedrank.agent.preview import ranked
-from fedrank.agent.store import Store, is_unused
+from fedrank.agent.store import Store
 from fedrank.cli import _output as output
 from fedrank.cli._configuration import configuration
 from fedrank.cli._reading import Reading, check_file, reads_files

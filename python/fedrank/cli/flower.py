@@ -16,6 +16,8 @@ from fedrank.protocol.identity import Identity, public_identity
 from fedrank.protocol.study import Study
 from fedrank.protocol.summary import WORDS_PER_LINE, batches
 
+PUBLIC_PATH = "The path {path} is in the app, so every data holder can read it"
+
 app = typer.Typer(
     no_args_is_help=True, help="Run a study across machines, on Flower (extra: fedrank\\[flower])."
 )
@@ -29,7 +31,8 @@ def new(
         Path | None,
         typer.Option(
             help="The coordinator's private key, on the SuperLink's machine. The app gets the "
-            "path, never the key."
+            "path as you write it, never the key. The path is public, since the app goes to every "
+            "data holder: choose a neutral one, such as /etc/fedrank/coordinator.key."
         ),
     ] = None,
     seed: Annotated[
@@ -67,11 +70,19 @@ def new(
     output.say_study(agreed)
     if key is not None and not key.exists():
         output.say(f"{path} is not on this machine; it must be on the SuperLink's")
+    if key is not None:
+        output.say(PUBLIC_PATH.format(path=path))
+        if not key.is_absolute():
+            output.say(f"start the SuperLink in this folder: {path} is looked for from there")
     output.say_where(folder / "README.md", "app")
 
 
 def key_path(study: Study, key: Path) -> str:
-    """Return the absolute path of the coordinator's private key; check the file if it is here."""
+    """Return the path of the coordinator's private key as it was given; check it if it is here.
+
+    A relative path is not made absolute: all data holders can read it, and an absolute one may tell
+    the name of a user or of a project.
+    """
     if study.coordinator is None:
         raise InputError("--key is for studies with identities", value=key, remedy="leave it out")
     if not key.exists():
@@ -89,7 +100,7 @@ def key_path(study: Study, key: Path) -> str:
             f"{named.fingerprint}",
             file=key,
         )
-    return str(key.absolute())
+    return str(key)
 
 
 @app.command()
@@ -196,14 +207,15 @@ every data holder make its own key:
 Start the SuperLink in this folder. The consensus will be written to `results` in it:
 
     export FLWR_TELEMETRY_ENABLED=0 FLWR_DISABLE_UPDATE_CHECK=1
-    flower-superlink --host 0.0.0.0 --port 9092 --enable-supernode-auth \\
+    flower-superlink --host 127.0.0.1 --port 9092 --enable-supernode-auth \\
         --ssl-certfile keys/server.crt --ssl-keyfile keys/server.key \\
         --ssl-ca-certfile keys/ca.crt --disable-runtime-dependency-installation
 
 (It forgets the nodes when it ends; `--database state.db` keeps them.)
 
-{exposed} In production, let it listen on
-127.0.0.1, behind a proxy that passes on `/v1/fleet/` only; fedrank's page on deploying has one.
+It listens on this machine only. Data holders reach it through a proxy that passes on `/v1/fleet/`
+only; fedrank's page on deploying has one. In a trial without a proxy, write `--host 0.0.0.0`.
+{exposed}
 
 Tell `flwr` where it is, in `~/.flwr/config.toml`:
 
@@ -248,7 +260,9 @@ its fingerprint with its owner by telephone.""",
     "coordinator": """\
 The ServerApp needs the coordinator's private key: {key},
 on the SuperLink's machine. The file must belong to the account that the SuperLink runs as, with
-mode 600. The app has its path only.
+mode 600. The app has its path only, as it was written; a relative one is looked for from the folder
+that the SuperLink was started in. **The path is public: the app goes to every data holder.** So it
+should tell nothing, as `/etc/fedrank/coordinator.key` does not.
 
 By default the ServerApp runs in the SuperLink's account, and it gets its code from the SuperLink.
 So whoever controls that account can take the key, and with it read the sum, but no input. That the
@@ -257,8 +271,8 @@ its process and account, over another transport.
 
 """,
     "exposed": """\
-Started like this, it is for a trial: **everybody who reaches the port, every data holder too, can
-submit a run, whose code can take the coordinator's key and read the sum**.""",
+Then **everybody who reaches the port, every data holder too, can submit a run, whose code can take
+the coordinator's key and read the sum**.""",
     "agent": "    fedrank agent new study.json --key NAME.key --rankings FILE",
 }
 
@@ -269,7 +283,7 @@ only. An agent answers it only if its owner passes `--unsigned` to `fedrank agen
 `allow_unsigned = true` under `[policy]`.""",
     "coordinator": "",
     "exposed": """\
-Started like this, it is for a trial: **everybody who reaches the port, every data holder too, can
-submit a run and read each input to it**.""",
+Then **everybody who reaches the port, every data holder too, can submit a run and read each input
+to it**.""",
     "agent": "    fedrank agent new study.json --name NAME --unsigned --rankings FILE",
 }

@@ -12,6 +12,7 @@ from fedrank.cli._reading import check_file
 from fedrank.exceptions import InputError
 from fedrank.protocol.identity import (
     PRIVATE_START,
+    PUBLIC_START,
     Identity,
     load_public,
     public_identity,
@@ -83,9 +84,11 @@ def show(
 
 
 def is_private(file: Path) -> bool:
-    """Return whether a file begins as a private key does."""
-    with file.open("rb") as opened:
-        return opened.read(len(PRIVATE_START)) == PRIVATE_START.encode()
+    """Return whether a file is a private key, maybe a damaged one."""
+    content = file.read_bytes()
+    if content.lstrip().startswith(PRIVATE_START.encode()):
+        return True
+    return file.suffix == ".key" and PUBLIC_START.encode() not in content
 
 
 def check_name(name: str) -> None:
@@ -106,4 +109,10 @@ def check_name(name: str) -> None:
             f"NAME {name!r} cannot be the name of a file",
             value=name,
             remedy="use letters, digits, spaces, points, - and _",
+        )
+    if name.lower().endswith((".key", ".pub")):
+        raise InputError(
+            f"NAME {name!r} must be a name, not that of a file",
+            value=name,
+            remedy=f"leave out {name[-4:]}, which is added",
         )

@@ -59,7 +59,7 @@ def conduct(
         Carries the bytes.
     identity : Identity, optional
         The coordinator's private keys, if the study names identities. Every message is then sealed
-        for its recipient and signed, and the transport carries envelopes.
+        for its recipient and signed, and the transport carries envelopes. For secure runs only.
     secure : bool
         Whether the messages are masked. False sums them in the clear, for experiments.
     min_survivors : int
@@ -141,6 +141,12 @@ class Driver:
         self.study = study
         self.transport = transport
         self.secure = as_bool("secure", secure)
+        if identity is not None and not self.secure:
+            raise InputError(
+                "is for secure runs only: nothing is signed or sealed in the clear",
+                parameter="identity",
+                remedy="leave it out, or pass secure=True",
+            )
         self.min_survivors = whole("min_survivors", min_survivors)
         self.seed = seed
         self.run = whole("run", run, least=0, most=2**64 - 1)

@@ -71,7 +71,7 @@ def federate(
     identities : bool
         Whether to make identities for all parties, and to use them as between machines: messages
         are signed and sealed, and clients confirm the survivors before a sum is opened. The
-        consensus is the same.
+        consensus is the same. Not with ``secure=False``.
     threshold : int, optional
         How many clients must stay to the end; ``2L//3 + 1`` by default. In the clear there is
         none: the messages of all clients that are left are summed.
@@ -137,7 +137,14 @@ def federate(
             remedy="pass it to the rankings of each client, as in Rankings(ranks, base=1)",
         )
     roster, given = named_clients(clients)
-    secure = as_bool("secure", secure)
+    secure, identities = as_bool("secure", secure), as_bool("identities", identities)
+    if identities and not secure:
+        raise InputError(
+            "is for secure runs only: nothing is signed or sealed in the clear",
+            parameter="identities",
+            value=True,
+            remedy="leave it out, or pass secure=True",
+        )
     takes_partial = bool(options.get("partial", getattr(method, "partial", False)))
     data: list[AnyRankings] = [
         as_client(client, each, PartialRankings)
@@ -152,7 +159,7 @@ def federate(
         data = [as_partial(each) for each in data]
         options = partial_options(method, fit_phi, options, ids_of(roster, given)[partial])
     chosen = as_method(method, data, options, fit_phi)
-    keys = [Identity.generate() for _ in data] if as_bool("identities", identities) else None
+    keys = [Identity.generate() for _ in data] if identities else None
     coordinator = None if keys is None else Identity.generate()
     study = Study(
         chosen,

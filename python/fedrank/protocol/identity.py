@@ -10,6 +10,7 @@ from fedrank.exceptions import InputError, ProtocolError
 
 PRIVATE = 0o600  # permissions of a key file
 PRIVATE_START = "fedrank-key1:"
+PUBLIC_START = "fedrank-id1:"
 
 
 class Identity:
@@ -60,17 +61,23 @@ class Identity:
         True
         """
         path = Path(path)
-        if os.name == "posix" and path.stat().st_mode & 0o077:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise InputError("it is not text", file=path) from None
+        private = PRIVATE_START in text
+        if PUBLIC_START in text and not private:
+            raise InputError("this is the public file", file=path, remedy="name the .key")
+        if private and os.name == "posix" and path.stat().st_mode & 0o077:
             raise InputError(
                 "other users can read this private key",
                 file=path,
                 remedy=f"run chmod 600 {path}; if others had access, make a new identity",
             )
         try:
-            return cls(_core.Identity.from_line(path.read_text(encoding="utf-8")))
-        except (ProtocolError, UnicodeDecodeError) as error:
-            problem = error.problem if isinstance(error, ProtocolError) else "it is not text"
-            raise InputError(problem, file=path) from None
+            return cls(_core.Identity.from_line(text))
+        except ProtocolError as error:
+            raise InputError(error.problem, file=path) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the private keys to a new file, for its owner only.
@@ -120,7 +127,8 @@ def public_identity(line: str) -> _core.PublicIdentity:
     Raises
     ------
     InputError
-        If it is not the public line of an identity.
+        If it is not the public line of an identity. The error never has the line itself, which
+        may be a private key or a part of one.
 
     Examples
     --------
@@ -128,13 +136,29 @@ def public_identity(line: str) -> _core.PublicIdentity:
     '-'
     """
     if not isinstance(line, str):
-        raise InputError(
-            f"an identity must be a public line of text, not {type(line).__name__}", value=line
-        )
+        raise InputError(f"an identity must be a public line of text, not {type(line).__name__}")
+    refuse_private(line)
     try:
         return _core.PublicIdentity.from_line(line)
     except ProtocolError as error:
-        raise InputError(error.problem, value=line) from None
+        raise InputError(error.problem) from None
+
+
+def refuse_private(text: str) -> None:
+    """Refuse a private key in the place of what others will see, and do not repeat it.
+
+    Examples
+    --------
+    >>> refuse_private("fedrank-key1:…")
+    Traceback (most recent call last):
+        ...
+    fedrank.exceptions.InputError: this is a private key; pass its public line (.public, or the .pub
+    file)
+    """
+    if PRIVATE_START in text.lower():
+        raise InputError(
+            "this is a private key", remedy="pass its public line (.public, or the .pub file)"
+        )
 
 
 def save_public(path: str | os.PathLike[str], name: str, line: str) -> None:

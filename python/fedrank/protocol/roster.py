@@ -7,7 +7,7 @@ from typing import TypeAlias
 from fedrank import _core
 from fedrank._validation import as_list, plural, whole
 from fedrank.exceptions import InputError, Remedy
-from fedrank.protocol.identity import Identity, public_identity
+from fedrank.protocol.identity import Identity, public_identity, refuse_private
 
 MAX_CLIENTS = 65_535  # the protocol numbers clients in 16 bits
 MAX_SIGNED = 65_534  # in envelopes the last number is the coordinator's
@@ -33,6 +33,7 @@ def as_roster(
     (('0', '1'), None)
     """
     if isinstance(roster, str):
+        refuse_private(roster)
         raise InputError(
             f"the roster must be a list of names, not the text {roster!r}", value=roster
         )
@@ -78,6 +79,7 @@ def as_names(names: Iterable[str] | None, clients: int) -> tuple[str, ...]:
             raise InputError(
                 f"client {client} of the roster must have a name, as text, not {name!r}", value=name
             )
+        refuse_private(name)
     twice = next((name for name, count in Counter(given).items() if count > 1), None)
     if twice is not None:
         raise InputError(
@@ -103,13 +105,13 @@ def public_line(identity: object, whose: str) -> str:
         kind = type(identity).__name__
         raise InputError(
             f"the identity of {whose} must be a public line or an Identity, not {kind}",
-            value=identity,
             remedy="give an identity to every client, or a list of names for none",
         )
     try:
         return public_identity(identity).line()
     except InputError as error:
-        raise InputError(f"the identity of {whose}: {error.problem}", value=identity) from None
+        problem = f"the identity of {whose}: {error.problem}"
+        raise InputError(problem, remedy=error.remedy) from None
 
 
 def as_coordinator(coordinator: "str | Identity | None", signed: bool) -> str | None:
@@ -129,7 +131,6 @@ def as_coordinator(coordinator: "str | Identity | None", signed: bool) -> str | 
         raise InputError(
             "has an identity, but the clients have none",
             parameter="coordinator",
-            value=coordinator,
             remedy=Remedy.IDENTITIES,
         )
     return None if coordinator is None else public_line(coordinator, "the coordinator")

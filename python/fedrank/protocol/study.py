@@ -10,7 +10,7 @@ from fedrank._json import canonical, read_json, wrong_fields
 from fedrank._validation import as_bool, whole
 from fedrank.exceptions import InputError, Remedy
 from fedrank.protocol.bip39 import digest_words
-from fedrank.protocol.identity import Identity, public_identity
+from fedrank.protocol.identity import PRIVATE_START, Identity, public_identity
 from fedrank.protocol.labels import as_labels, is_writable
 from fedrank.protocol.methods import (
     Method,
@@ -335,6 +335,8 @@ class Study(Frozen):
         >>> Study.from_json(Study(Borda(n=2, clients=2)).to_json()).method.n
         2
         """
+        if isinstance(text, str) and text.lstrip().startswith(PRIVATE_START):
+            raise InputError("this is a private key, not a study", remedy="name the study's file")
         fields = read_json(text, "study")
         if isinstance(fields, dict) and fields.get("format", FORMAT) != FORMAT:
             raise InputError(

@@ -8,7 +8,7 @@ use chacha20::ChaCha20Rng;
 use fedrank_core::consensus::{footrule, kemeny, pick, pivot};
 use fedrank_core::mallows::Phi;
 use fedrank_core::message::{Layout, Segment};
-use fedrank_core::secagg::{self, Client, Params, Server};
+use fedrank_core::secagg::{self, Client, Identity, Params, Server};
 use fedrank_core::{
     Error, Interrupt, Profile, Rankings, Result, Ties, interrupt, kendall, pairwise,
 };
@@ -81,14 +81,16 @@ fn interrupted_steps_of_secure_aggregation_change_nothing() -> secagg::Result<()
     let token = Interrupt::begin();
     let interrupted: secagg::Result<Vec<u8>> = Err(secagg::Error::Interrupted);
     let layout = Layout::new(vec![Segment { name: "s".into(), len: 100, bits: 9 }])?;
+    let mut rng = ChaCha20Rng::from_seed(KEY);
+    let identities: Vec<Identity> = (0..4).map(|_| Identity::generate(&mut rng)).collect();
     let params = Params::new(KEY, 4, Some(3), 0, layout)?;
+    let params = params.signed(identities.iter().map(|i| *i.public()).collect())?;
     let input = [7; 100];
 
-    let mut rng = ChaCha20Rng::from_seed(KEY);
-    let mut server = Server::new(params.clone(), &mut rng);
+    let mut server = Server::new(params.clone(), 0, &mut rng);
     let mut clients = Vec::new();
     for me in 0..4 {
-        clients.push(Client::new(params.clone(), me, &mut rng)?);
+        clients.push(Client::new(params.clone(), me, server.session(), &mut rng)?);
         server.receive(me, &clients[me].advertise())?;
     }
     let close = |server: &mut Server| {
@@ -98,10 +100,10 @@ fn interrupted_steps_of_secure_aggregation_change_nothing() -> secagg::Result<()
         server.close_step(token)
     };
     for (me, keys) in close(&mut server)? {
-        let before = clients[me].state();
-        assert_eq!(clients[me].share(&keys, stopped), interrupted);
+        let (before, signer) = (clients[me].state(), Some(&identities[me]));
+        assert_eq!(clients[me].share(&keys, signer, stopped), interrupted);
         assert_eq!(*clients[me].state(), *before);
-        server.receive(me, &clients[me].share(&keys, token)?)?;
+        server.receive(me, &clients[me].share(&keys, signer, token)?)?;
     }
     // Client 3 drops out, so that its masks with the others are rebuilt.
     for (me, delivery) in close(&mut server)?.into_iter().take(3) {
@@ -111,7 +113,10 @@ fn interrupted_steps_of_secure_aggregation_change_nothing() -> secagg::Result<()
         server.receive(me, &clients[me].mask(&delivery, &input, token)?)?;
     }
     for (me, survivors) in close(&mut server)? {
-        server.receive(me, &clients[me].unmask(&survivors)?)?;
+        server.receive(me, &clients[me].confirm(&survivors, &identities[me])?)?;
+    }
+    for (me, confirmed) in close(&mut server)? {
+        server.receive(me, &clients[me].unmask(&confirmed)?)?;
     }
     close(&mut server)?;
     assert_eq!(server.result()?, (vec![21; 100], vec![0, 1, 2]));

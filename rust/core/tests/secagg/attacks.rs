@@ -188,9 +188,8 @@ impl Attack {
         let mine = &lists[usize::from(reader)];
         let honest = |same: bool| {
             let each = (0_u16..).zip(lists).zip(confirmed);
-            each.filter_map(move |((c, list), signature)| {
-                ((list == mine) == same).then(|| (c, signature.clone()))
-            })
+            each.filter(move |((_, list), _)| (*list == mine) == same)
+                .map(|((c, _), signature)| (c, signature.clone()))
         };
         let colluder = |&c: &u16| {
             let text = confirm_text(&self.context, c, &mine.0, &mine.1);
